@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "changes": "kafkalog_reader.cli.changes:changes_command",
     "verify": "kafkalog_reader.cli.verify:verify_command",
     "plan": "kafkalog_reader.cli.plan:plan_command",
+    "timeline": "kafkalog_reader.cli.timeline:timeline_command",
     "groups": "kafkalog_reader.cli.groups:groups_command",
     "transactions": "kafkalog_reader.cli.transactions:transactions_command",
     "table": "kafkalog_reader.cli.table:table_command",

@@ -100,9 +100,9 @@ def lines_of(
 def total_line(replicas: Sequence[Row]) -> str:
     """All replicas in a sentence: numbers of replicas, partitions and brokers, and sizes."""
     partitions = {_partition_of(row) for row in replicas if row["topic"] is not None}
-    nodes = {(row["clusterId"], _broker(row)) for row in replicas}
+    nodes = {(row["clusterId"], broker_text(row)) for row in replicas}
     brokers = {
-        (row["clusterId"], _broker(row)) for row in replicas if row["topic"] != METADATA_TOPIC
+        (row["clusterId"], broker_text(row)) for row in replicas if row["topic"] != METADATA_TOPIC
     }
     others = len(nodes) - len(brokers)  # controllers, or brokers without a replica
     where = plural(others, "node")
@@ -134,13 +134,14 @@ def _left_out(rows: list[Row]) -> set[str]:
     left_out = set()
     if len({row["clusterId"] for row in rows}) <= 1:
         left_out.add("cluster")
-    directories = {(row["clusterId"], _broker(row), row["logDirectory"]) for row in rows}
+    directories = {(row["clusterId"], broker_text(row), row["logDirectory"]) for row in rows}
     if len({(cluster, broker) for cluster, broker, _ in directories}) == len(directories):
         left_out.add("directory")
     return left_out
 
 
-def _broker(row: Row) -> str:
+def broker_text(row: Row) -> str:
+    """The label of the broker, or its node id."""
     if row["brokerLabel"] is not None:
         return shown(row["brokerLabel"])
     return UNKNOWN if row["brokerId"] is None else str(row["brokerId"])
@@ -149,13 +150,13 @@ def _broker(row: Row) -> str:
 def _cells(row: Row) -> dict[str, str]:
     return {
         "cluster": shown(row["clusterId"] or UNKNOWN),
-        "broker": _broker(row),
+        "broker": broker_text(row),
         "directory": shown(row["logDirectory"] or UNKNOWN),
         "partition": _partition(row),
         "log_start": _number(row["logStartOffset"]),
         "log_end": _number(row["logEndOffset"]),
         "lag": _number(row["lag"]),
-        "high_watermark": _high_watermark(row),
+        "high_watermark": high_watermark_text(row),
         "last_stable": _interval(row["lastStableOffsetLow"], row["lastStableOffset"]),
         "leader_epoch": _number(row["lastLeaderEpoch"]),
         "segments": _number(row["segments"]),
@@ -195,7 +196,8 @@ def _missing(row: Row) -> int:
     return max(0, high_watermark - log_end)
 
 
-def _high_watermark(row: Row) -> str:
+def high_watermark_text(row: Row) -> str:
+    """What the replica's own files prove, such as ``2–5``, or ``99!`` above the log end."""
     if _missing(row):  # the interval would end at the log end and hide it
         return f"{grouped(row['checkpointedHighWatermark'])}!"
     return _interval(row["highWatermarkLow"], row["highWatermarkHigh"])

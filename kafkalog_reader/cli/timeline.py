@@ -1,0 +1,149 @@
+"""``kafkalog timeline``: who led a partition when, its ISR, and what was written then."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from kafkalog_reader.cli.exit_meaning import exit_text
+from kafkalog_reader.cli.listing import screen_width
+from kafkalog_reader.cli.options import (
+    input_options,
+    paths_argument,
+    reading_options,
+    supplied,
+    text_or_json_option,
+)
+from kafkalog_reader.cli.printable import for_stdout
+from kafkalog_reader.cli.run import CLEAN, verbose_option
+from kafkalog_reader.cli.timeline_list import event_lines, events_of, title
+from kafkalog_reader.errors import LogLayoutError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kafkalog_reader.cli.timeline_list import Key, Row
+    from kafkalog_reader.io.evidence import Evidence
+
+_IN_JSON: Final = (
+    "clusterId", "topic", "partition", "topicId", "offset", "timestamp", "change", "leader",
+    "leaderEpoch", "partitionEpoch", "isRecovering", "replicas", "isr", "eligibleLeaderReplicas",
+)  # fmt: skip
+
+
+@click.command(
+    "timeline",
+    epilog=exit_text("timeline"),
+    short_help="Who led a partition when, its ISR, and which offsets were written.",
+)
+@paths_argument
+@text_or_json_option("one object per change of a partition")
+@reading_options("topic", "partition", "mode")
+@input_options
+@verbose_option()
+def timeline_command(
+    paths: tuple[str, ...], output_format: str,
+    **options: Any,  # noqa: ANN401  checked by the registry
+) -> int:  # fmt: skip
+    """Show the history of partitions: leaders, leader epochs, ISR, and the offsets of each epoch.
+
+    \b
+    Example:
+      kafkalog timeline /mnt/b1 /mnt/b2 /mnt/b3 --topic orders --partition 17
+
+    Times, leaders and the ISR are from the metadata log (KRaft), as far back as it and its
+    snapshots reach; supply that of a controller. OFFSETS are those that the batches of the leader
+    epoch have, by broker if the copies differ. Without a metadata log, as with ZooKeeper, only
+    leader epochs and offsets are known. ELR are the eligible leader replicas of KIP-966.
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader import registry
+    from kafkalog_reader.tables.selection import check_selection
+
+    evidence = supplied(paths)
+    check_selection(
+        evidence,
+        registry.request(registry.table("partition_states"), None, **options),
+        selects_directories=False,
+    )
+    events = events_of(
+        _rows("partition_states", evidence, options), _rows("leader_epochs", evidence, options)
+    )
+    if not events:
+        raise LogLayoutError("no selected partition is in the inputs, nor in a metadata log")
+    if output_format == "json":
+        _write(_json_lines(events))
+    else:
+        _write(_text_lines(events, evidence, options))
+    return CLEAN
+
+
+def _rows(name: str, evidence: Evidence, options: dict[str, Any]) -> list[Row]:
+    from kafkalog_reader import registry
+    from kafkalog_reader.cli.table import TableRows
+    from kafkalog_reader.tables.internal_topic import plain_rows
+
+    table = registry.table(name)
+    request = registry.request(table, None, **options)
+    rows: list[Row] = []
+    reading = TableRows(table, evidence, request, rows_on_stdout=False)
+    for each in reading:
+        rows += plain_rows(each)
+        reading.rows_done = len(rows)
+    return rows
+
+
+def _json_lines(events: Mapping[Key, Sequence[Row]]) -> Iterator[str]:
+    from kafkalog_reader.format.layout import utc_text
+
+    for rows in events.values():
+        for row in rows:
+            found = {name: row.get(name) for name in _IN_JSON}
+            if found["timestamp"] is not None:
+                found["timestamp"] = utc_text(found["timestamp"] // 1000)
+            found["offsetsByBroker"] = [
+                {"brokerId": broker, "startOffset": first, "nextOffset": following}
+                for broker, (first, following) in sorted((row.get("offsetsByBroker") or {}).items())
+            ]
+            yield json.dumps({**found, "what": row["what"]})
+
+
+def _text_lines(
+    events: Mapping[Key, Sequence[Row]], evidence: Evidence, options: dict[str, Any]
+) -> Iterator[str]:
+    screen = screen_width()
+    replicas = [row for row in _rows("replicas", evidence, options) if row["state"] is None]
+    for number, (key, rows) in enumerate(events.items()):
+        if number:
+            yield ""
+        yield from textwrap.wrap(title(key, rows), screen or 10_000)
+        yield ""
+        yield from event_lines(rows, screen)
+        own = [row for row in replicas if (row["clusterId"], row["topic"], row["partition"])
+               == key[:3]]  # fmt: skip
+        if own and rows[-1].get("change") != "removed":
+            yield ""
+            yield from textwrap.wrap(_now(own), screen or 10_000)
+
+
+def _now(replicas: Sequence[Row]) -> str:
+    """Log end and high watermark of each copy, as ``kafkalog ls`` shows them."""
+    from kafkalog_reader.cli.replica_list import broker_text, high_watermark_text
+
+    copies = (
+        f"broker {broker_text(row)}: log end {row['logEndOffset']:,}, high watermark "
+        f"{high_watermark_text(row)}"
+        if row["logEndOffset"] is not None
+        else f"broker {broker_text(row)}: the log end is unknown"
+        for row in replicas
+    )
+    return f"In the files: {'; '.join(copies)}"
+
+
+def _write(lines: Iterator[str]) -> None:
+    from kafkalog_reader.cli.output import standard_output
+
+    with standard_output() as sink:
+        sink.writelines(f"{for_stdout(line)}\n".encode() for line in lines)

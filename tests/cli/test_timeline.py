@@ -1,0 +1,127 @@
+"""``kafkalog timeline`` tells what the scenarios did: who led when, who was in sync."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from fixtures import captures
+from fixtures.builder import cluster, replica
+from kafkalog_reader.cli.timeline_list import events_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+
+def events(run: Run, path: Path, *options: str) -> list[dict[str, Any]]:
+    answer = run("timeline", path, "--topic", "t", *options, "--format", "json")
+    assert answer.status == 0
+    return [json.loads(line) for line in answer.out.splitlines()]
+
+
+def offsets(event: dict[str, Any]) -> dict[int, tuple[int, int]]:
+    return {
+        each["brokerId"]: (each["startOffset"], each["nextOffset"])
+        for each in event["offsetsByBroker"]
+    }
+
+
+def test_an_unclean_election_and_both_sides_of_its_fork(run: Run) -> None:
+    """S5.2: broker 1 fell behind, broker 0 crashed, and 1 was elected without its last record."""
+    found = events(run, captures.path("s5_2/c-written"))
+    assert [(each["leader"], each["isr"], each["what"]) for each in found] == [
+        (0, [0, 1], "created: broker 0 leads"),
+        (0, [0], "broker 1 left the ISR"),
+        (-1, [], "no leader; broker 0 left the ISR"),
+        (1, [1], "broker 1 was elected UNCLEANLY: it was not in the ISR"),
+    ]
+    assert [offsets(each) for each in found] == [{0: (0, 3), 1: (0, 2)}, {}, {}, {1: (2, 3)}]
+    times = [each["timestamp"] for each in found]
+    assert times == sorted(times)
+
+
+def test_a_clean_election_and_a_return(run: Run) -> None:
+    """S3.2: the leader was cut off; 1 was elected from the ISR, and 0 came back."""
+    found = events(run, captures.path("s3_2/healed"))
+    assert [each["what"] for each in found] == [
+        "created: broker 0 leads",
+        "broker 1 was elected; broker 0 left the ISR",
+        "broker 0 joined the ISR",
+    ]
+    assert [each["leaderEpoch"] for each in found] == [0, 1, 1]
+
+
+def test_the_text_shows_offsets_by_broker_where_copies_differ(run: Run) -> None:
+    out = run("timeline", captures.path("s3_2/both-led"), "--topic", "t").out
+    assert out.startswith("t-0, topic id TGxWM6OWTXe2I-Pmq2q5rQ, replicas 0,1,2\n\nTIME (UTC)")
+    assert "0–4 on broker 0; 0–1 on brokers 1,2" in out
+    assert "In the files: broker 0: log end 5, high watermark 2–5; broker 1: log end 4, " in out
+
+
+def test_without_a_metadata_log_epochs_and_offsets_remain(tmp_path: Path, run: Run) -> None:
+    cluster(tmp_path / "b", {1: replica("0-2/e0 3-4/e2"), 2: replica("0-2/e0")})
+    found = events(run, tmp_path / "b")
+    assert [(each["leaderEpoch"], each["timestamp"], each["leader"]) for each in found] == [
+        (0, None, None), (2, None, None),
+    ]  # fmt: skip
+    assert [offsets(each) for each in found] == [{1: (0, 3), 2: (0, 3)}, {1: (3, 5)}]
+    out = run("timeline", tmp_path / "b").out
+    assert "when, and which broker led, is not in these files" in out
+    assert "LEADER" not in out
+
+
+def test_an_unknown_topic_is_an_error(run: Run) -> None:
+    answer = run("timeline", captures.path("s3_2/healed"), "--topic", "nothing")
+    assert answer.status == 2
+    assert "no selected partition is in the inputs, nor in a metadata log" in answer.err
+
+
+def state(topic_id: str, offset: int, **changed: Any) -> dict[str, Any]:
+    return {
+        "clusterId": "c", "topic": "t", "partition": 0, "topicId": topic_id, "offset": offset,
+        "timestamp": offset, "change": "changed", "snapshotEndOffset": None, "leader": 1,
+        "leaderEpoch": 0, "isRecovering": False, "replicas": [1, 2], "isr": [1, 2],
+        "eligibleLeaderReplicas": [], **changed,
+    }  # fmt: skip
+
+
+def test_a_topic_that_was_created_again_has_two_histories() -> None:
+    """The copies' leader epochs belong to the newer one."""
+    states = [
+        state("old", 1, change="created"),
+        state("old", 2, change="removed"),
+        state("new", 3, change="created", leader=2),
+    ]
+    epoch = {
+        "clusterId": "c", "topic": "t", "partition": 0, "brokerId": 1, "source": "batches",
+        "leaderEpoch": 0, "startOffset": 0, "nextOffset": 9,
+    }  # fmt: skip
+    found = events_of(states, [epoch])
+    assert {key[3]: [each["what"] for each in rows] for key, rows in found.items()} == {
+        "old": ["created: broker 1 leads", "the topic was deleted"],
+        "new": ["created: broker 2 leads"],
+    }
+    assert [each.get("offsetsByBroker") for each in found["c", "t", 0, "new"]] == [{1: (0, 9)}]
+    assert all("offsetsByBroker" not in each for each in found["c", "t", 0, "old"])
+
+
+def test_other_changes_are_named() -> None:
+    states = [
+        state("id", 1, snapshotEndOffset=1),
+        state("id", 2, leaderEpoch=1),
+        state("id", 3, leaderEpoch=1, replicas=[1, 3], isr=[1, 3], isRecovering=True),
+        state("id", 4, leaderEpoch=1, replicas=[1, 3], isr=[1, 3]),
+        state(
+            "id", 5, leaderEpoch=2, leader=3, replicas=[1, 3], isr=[], eligibleLeaderReplicas=[3]
+        ),
+    ]
+    ((_, rows),) = events_of(states, []).items()
+    assert [each["what"] for each in rows] == [
+        "by the oldest snapshot, broker 1 leads",
+        "a new leader epoch of the same leader",
+        "broker 2 left the ISR; broker 3 joined the ISR; replicas are now 1,3",
+        "the leader has recovered from its unclean election",
+        "broker 3 was elected; brokers 1,3 left the ISR",
+    ]
