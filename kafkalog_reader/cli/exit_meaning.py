@@ -44,6 +44,10 @@ EXIT_MEANINGS: Final = {
         "order, or if something is lost",
         trouble="verify and replica-diff end with 2, or if a partition has no plan",
     ),
+    "find": ExitMeaning(
+        found="nothing was found, as with grep",
+        trouble="nothing was found, but something could not be read",
+    ),
     "timeline": ExitMeaning(),
     "groups": ExitMeaning(
         found="a committed offset is below the log start, above the log end, or of a deleted topic"

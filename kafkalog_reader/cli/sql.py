@@ -11,15 +11,12 @@ import click
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import input_options, reading_options, supplied
 from kafkalog_reader.cli.output import FORMATS
-from kafkalog_reader.cli.printable import plural
-from kafkalog_reader.cli.run import CLEAN, session, verbose_option
+from kafkalog_reader.cli.run import CLEAN, verbose_option
 from kafkalog_reader.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kafkalog_reader.cli.sql_relations import Result
-    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 
@@ -68,6 +65,7 @@ def sql_command(
     Without a QUERY, statements are read from a prompt, or from standard input.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.output import check_destination
+    from kafkalog_reader.cli.results import write_result
     from kafkalog_reader.cli.sql_relations import Relations
     from kafkalog_reader.tables.selection import check_selection
 
@@ -92,7 +90,9 @@ def sql_command(
         relations.result(statement)
     result = relations.result(statements[-1], for_text=output_format != "arrow")
     if result is not None:
-        write_result(result, evidence, output_format, output, render=render, overwrite=force)
+        write_result(
+            result.schema, result, evidence, output_format, output, render=render, overwrite=force
+        )
     return CLEAN
 
 
@@ -122,32 +122,3 @@ def _selection(options: Mapping[str, Any]) -> ReadRequest:
 
     chosen = {name: options[name] for name in ("topic", "partition", "broker")}
     return registry.request(registry.table("replicas"), **chosen)
-
-
-def write_result(
-    result: Result,
-    evidence: Evidence,
-    output_format: str,
-    output: str | None,
-    *,
-    render: str | None,
-    overwrite: bool,
-) -> None:
-    """Write the rows of a result to standard output or a file.
-
-    Raises:
-        KafkaLogError: damage, or a file that cannot be read.
-        UsageError: a value cannot be converted as the query says.
-    """
-    from kafkalog_reader.cli.output import destination, row_writer
-    from kafkalog_reader.cli.parts import parts
-
-    written = 0
-    session().how_far = lambda: plural(written, "row")
-    with destination(output, evidence, overwrite=overwrite) as sink:
-        writer = row_writer(output_format, sink, result.schema, render)
-        for rows in result:
-            for part in parts(rows):
-                writer.write(part)
-                written += part.num_rows
-        writer.close()
