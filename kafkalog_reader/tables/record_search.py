@@ -7,6 +7,7 @@ there.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -101,11 +102,9 @@ class RecordPattern:
         return pc.or_(found, self._in_headers(rows["headers"]))
 
     def _within(self, column: pa.Array) -> pa.BooleanArray:
-        if self.regex is not None:
-            found = pc.match_substring_regex(column, self.regex)
-        else:
-            found = pc.match_substring(column, self.text)
-        return pc.fill_null(found, False)
+        # RE2 finds a text faster than match_substring does.
+        expression = re.escape(self.text or "") if self.regex is None else self.regex
+        return pc.fill_null(pc.match_substring_regex(column, expression), False)
 
     def _in_headers(self, headers: pa.ListArray) -> pa.BooleanArray:
         parents = pc.list_parent_indices(headers)

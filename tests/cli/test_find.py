@@ -23,6 +23,7 @@ RECORDS = (  # key, value, headers
     (b"a", b"second", ()),
     (None, b"no key", ()),
     (b"c", None, (RecordHeader(key="trace", value=b"needle"),)),
+    (b"d", "12 Größe (\x00) [1]\n\\".encode(), ()),
 )
 SEGMENT = "00000000000000000000"
 
@@ -54,6 +55,8 @@ def found(run: Run, path: Path, *options: str) -> list[tuple[int, str]]:
         (("--value", "no key"), [(3, "live")]),
         (("--value", "needle"), [(4, "live")]),
         (("--value", "a"), []),
+        (("--value", "."), []),
+        (("--value", "Größe (\x00) [1]\n"), [(5, "live")]),
         (("--regex", "^(o|b$)"), [(1, "live")]),
         (("--regex", "(?i)TRACE|NO"), [(3, "live"), (4, "live")]),
     ],
