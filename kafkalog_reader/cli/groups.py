@@ -24,6 +24,7 @@ from kafkalog_reader.cli.listing import screen_width
 from kafkalog_reader.cli.options import (
     input_options,
     paths_argument,
+    reading_option,
     reading_options,
     supplied,
     text_or_json_option,
@@ -62,7 +63,8 @@ _BOOTSTRAP: Final = "--bootstrap-server HOST:PORT"
     help="Also write the offsets as CSV for kafka-consumer-groups --reset-offsets --from-file.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the file of --reset-file.")
-@reading_options("topic", "partition", "as_of", "mode")
+@reading_options("topic", "partition", "as_of")
+@reading_option("mode", default="PERMISSIVE", show_default=True)
 @input_options
 @verbose_option()
 def groups_command(

@@ -13,6 +13,7 @@ from kafkalog_reader.cli.listing import screen_width
 from kafkalog_reader.cli.options import (
     input_options,
     paths_argument,
+    reading_option,
     reading_options,
     supplied,
     text_or_json_option,
@@ -41,7 +42,8 @@ _IN_JSON: Final = (
 )
 @paths_argument
 @text_or_json_option("one object per change of a partition")
-@reading_options("topic", "partition", "mode")
+@reading_options("topic", "partition")
+@reading_option("mode", default="PERMISSIVE", show_default=True)
 @input_options
 @verbose_option()
 def timeline_command(

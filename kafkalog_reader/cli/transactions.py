@@ -12,6 +12,7 @@ from kafkalog_reader.cli.listing import screen_width
 from kafkalog_reader.cli.options import (
     input_options,
     paths_argument,
+    reading_option,
     reading_options,
     supplied,
     text_or_json_option,
@@ -46,7 +47,8 @@ _HANGING_ADVICE: Final = (
 @click.option(
     "--by", type=click.Choice(["id"]), help="Show all transactional ids, as their coordinators do."
 )
-@reading_options("topic", "partition", "as_of", "mode")
+@reading_options("topic", "partition", "as_of")
+@reading_option("mode", default="PERMISSIVE", show_default=True)
 @input_options
 @verbose_option()
 def transactions_command(

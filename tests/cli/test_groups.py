@@ -173,3 +173,16 @@ def test_force_without_a_file_is_an_error(tmp_path: Path, run: Run) -> None:
     answer = run("groups", write(tmp_path, commit(0, 2)), "--force")
     assert answer.status == 2
     assert "--force: it needs --reset-file" in answer.err
+
+
+def test_a_damaged_record_does_not_hide_the_groups(tmp_path: Path, run: Run) -> None:
+    path = write(tmp_path, commit(0, 2, group="billing"), commit(1, 3, group="audit"))
+    log = path / "broker-0" / "__consumer_offsets-0" / "00000000000000000000.log"
+    content = bytearray(log.read_bytes())
+    content[70] ^= 1  # in the first commit
+    log.write_bytes(content)
+    answer = run("groups", path)
+    assert answer.status == 0
+    assert "audit" in answer.out
+    assert "CRC is wrong" in answer.err
+    assert run("groups", path, "--mode", "FAILFAST").status == 2
