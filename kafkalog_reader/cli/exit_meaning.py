@@ -53,6 +53,7 @@ EXIT_MEANINGS: Final = {
         found="a committed offset is below the log start, above the log end, or of a deleted topic"
     ),
     "transactions": ExitMeaning(found="a transaction hangs: its coordinator will not end it"),
+    "census": ExitMeaning(),
     "table": ExitMeaning(found="the table is findings, and one is as bad as --fail-on or worse"),
     "tables": ExitMeaning(),
     "sql": ExitMeaning(),

@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "timeline": "kafkalog_reader.cli.timeline:timeline_command",
     "groups": "kafkalog_reader.cli.groups:groups_command",
     "transactions": "kafkalog_reader.cli.transactions:transactions_command",
+    "census": "kafkalog_reader.cli.census:census_command",
     "table": "kafkalog_reader.cli.table:table_command",
     "tables": "kafkalog_reader.cli.tables:tables_command",
     "sql": "kafkalog_reader.cli.sql:sql_command",
