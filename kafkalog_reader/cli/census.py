@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,7 +91,9 @@ def census_command(
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.batch_census import census, columns
+    from kafkalog_reader.cli.results import write_json
     from kafkalog_reader.cli.table import TableRows
+    from kafkalog_reader.tables.schemas.commands import CENSUS
     from kafkalog_reader.tables.selection import check_selection
 
     table = registry.table("batches")
@@ -102,7 +103,10 @@ def census_command(
     check_selection(evidence, request)
     reading = TableRows(table, evidence, request, rows_on_stdout=False)
     rows = census(_counted(reading), by_producer=by_producer, records_per_batch=full_batch)
-    _write(map(json.dumps, rows) if output_format == "json" else _text_lines(rows))
+    if output_format == "json":
+        write_json(CENSUS, rows)
+    else:
+        _write(_text_lines(rows))
     return CLEAN
 
 

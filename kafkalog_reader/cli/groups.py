@@ -13,7 +13,6 @@ from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.group_list import (
     MOVES_CONSUMERS,
     NO_COMMIT,
-    OF_MEMBER,
     commit_lines,
     group_lines,
     total_line,
@@ -89,6 +88,8 @@ def groups_command(
     are those of the files. `kafkalog table group_commits` has every commit.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
+    from kafkalog_reader.cli.results import write_json
+    from kafkalog_reader.tables.schemas.commands import GROUP_PARTITIONS, GROUP_TOTALS
     from kafkalog_reader.tables.selection import check_selection
 
     if force and reset_file is None:
@@ -105,7 +106,7 @@ def groups_command(
         rows = [each for each in rows if each["groupId"] in names]
     totals = totals_of(groups, rows)
     if output_format == "json":
-        _write_json(totals if by else rows, totals=bool(by))
+        write_json(GROUP_TOTALS if by else GROUP_PARTITIONS, totals if by else rows)
     else:
         _write_text(totals, rows, by, supplied_partitions)
     if reset_file is not None:
@@ -181,32 +182,6 @@ def _check_names(names: Sequence[str], groups: Sequence[Row]) -> None:
                 f"no group named {name!r} in the supplied partitions of __consumer_offsets"
                 f"{nearest(name, known)}",
             )
-
-
-def _write_json(rows: Sequence[Row], *, totals: bool) -> None:
-    import pyarrow as pa
-
-    from kafkalog_reader import registry
-    from kafkalog_reader.cli.output import row_writer, standard_output
-    from kafkalog_reader.decode.arrow_types import TIMESTAMP
-
-    schema = registry.table("group_offsets").schema
-    for name in OF_MEMBER:
-        schema = schema.append(pa.field(name, pa.string()))
-    if totals:
-        texts = ("clusterId", "groupId", "type", "state", "assignmentStrategy")
-        numbers = ("members", "partitions", "lag", "unknownLags", "brokenCommits")
-        schema = pa.schema(
-            [(name, pa.string()) for name in texts]
-            + [(name, pa.int64()) for name in numbers]
-            + [("lastCommitTime", TIMESTAMP)]
-        )
-    columns = [pa.array([row.get(name) for row in rows], type=kind)
-               for name, kind in zip(schema.names, schema.types, strict=True)]  # fmt: skip
-    with standard_output() as sink:
-        writer = row_writer("json", sink, schema)
-        writer.write(pa.record_batch(columns, schema=schema))
-        writer.close()
 
 
 def _write_text(

@@ -8,11 +8,13 @@ from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.run import session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.table import Column
 
 
 def write_result(
@@ -44,3 +46,22 @@ def write_result(
                 written += part.num_rows
         writer.close()
     return written
+
+
+def write_json(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows to standard output, one JSON object per line; missing cells are null.
+
+    Args:
+        columns: what to write, and in which order.
+        rows: cells by name; times are microseconds since 1970.
+    """
+    import pyarrow as pa
+
+    from kafkalog_reader.cli.output import row_writer, standard_output
+    from kafkalog_reader.tables.rows import build_from_dicts
+
+    schema = pa.schema([(column.name, column.type) for column in columns])
+    with standard_output() as sink:
+        writer = row_writer("json", sink, schema)
+        writer.write(build_from_dicts(schema, rows))
+        writer.close()

@@ -10,7 +10,10 @@ import click
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.run import verbose_option
 
-OF_COMMANDS: Final = ("replica-diff", "plan", "changes", "ls-by-topic", "ls-by-broker")
+OF_COMMANDS: Final = (
+    "replica-diff", "plan", "changes", "ls-by-topic", "ls-by-broker", "find", "timeline", "census",
+    "groups-by-partition", "groups-by-group",
+)  # fmt: skip
 """What ``kafkalog schema`` knows besides tables."""
 
 
@@ -30,9 +33,10 @@ def schema_command(name: str) -> None:
       kafkalog schema replica-diff
       kafkalog schema findings
 
-    NAME is replica-diff, plan, changes, ls-by-topic, ls-by-broker, or any table of `kafkalog
-    tables`. `kafkalog verify` prints rows of the table findings, `kafkalog ls` without --by rows
-    of the table replicas. The schemas are also in docs/schemas.
+    NAME is replica-diff, plan, changes, ls-by-topic, ls-by-broker, find, timeline, census,
+    groups-by-partition, groups-by-group, or any table of `kafkalog tables`. `kafkalog verify`
+    prints rows of the table findings, `kafkalog ls` without --by those of replicas, `kafkalog
+    transactions` those of open_transactions. The schemas are also in docs/schemas.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     click.echo(json.dumps(schema_named(name), indent=2, ensure_ascii=False))
 
@@ -46,6 +50,7 @@ def schema_named(name: str) -> dict[str, Any]:
     from kafkalog_reader import registry
     from kafkalog_reader.cli.replica_groups import KEYS
     from kafkalog_reader.report import json_schema
+    from kafkalog_reader.tables.schemas import commands
 
     match name:
         case "replica-diff":
@@ -58,5 +63,23 @@ def schema_named(name: str) -> dict[str, Any]:
             return json_schema.group_schema("topic", KEYS["topic"])
         case "ls-by-broker":
             return json_schema.group_schema("broker", KEYS["broker"])
+        case "find":
+            return json_schema.command_schema(
+                "find", "A record that matches", commands.FOUND_RECORDS
+            )
+        case "timeline":
+            return json_schema.command_schema(
+                "timeline", "A change of a partition", commands.TIMELINE
+            )
+        case "census":
+            return json_schema.command_schema(
+                "census", "Batches of a topic with one codec and format", commands.CENSUS
+            )
+        case "groups-by-partition":
+            return json_schema.command_schema(
+                "groups", "A partition of a group", commands.GROUP_PARTITIONS
+            )
+        case "groups-by-group":
+            return json_schema.command_schema("groups --by group", "A group", commands.GROUP_TOTALS)
         case _:
             return json_schema.table_schema(registry.table(name))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,11 +27,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.cli.timeline_list import Key, Row
     from kafkalog_reader.io.evidence import Evidence
-
-_IN_JSON: Final = (
-    "clusterId", "topic", "partition", "topicId", "offset", "timestamp", "change", "leader",
-    "leaderEpoch", "partitionEpoch", "isRecovering", "replicas", "isr", "eligibleLeaderReplicas",
-)  # fmt: skip
 
 
 @click.command(
@@ -62,6 +56,8 @@ def timeline_command(
     leader epochs and offsets are known. ELR are the eligible leader replicas of KIP-966.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
+    from kafkalog_reader.cli.results import write_json
+    from kafkalog_reader.tables.schemas.commands import TIMELINE
     from kafkalog_reader.tables.selection import check_selection
 
     evidence = supplied(paths)
@@ -76,7 +72,7 @@ def timeline_command(
     if not events:
         raise LogLayoutError("no selected partition is in the inputs, nor in a metadata log")
     if output_format == "json":
-        _write(_json_lines(events))
+        write_json(TIMELINE, [_in_json(row) for rows in events.values() for row in rows])
     else:
         _write(_text_lines(events, evidence, options))
     return CLEAN
@@ -97,19 +93,15 @@ def _rows(name: str, evidence: Evidence, options: dict[str, Any]) -> list[Row]:
     return rows
 
 
-def _json_lines(events: Mapping[Key, Sequence[Row]]) -> Iterator[str]:
-    from kafkalog_reader.format.layout import utc_text
-
-    for rows in events.values():
-        for row in rows:
-            found = {name: row.get(name) for name in _IN_JSON}
-            if found["timestamp"] is not None:
-                found["timestamp"] = utc_text(found["timestamp"] // 1000)
-            found["offsetsByBroker"] = [
-                {"brokerId": broker, "startOffset": first, "nextOffset": following}
-                for broker, (first, following) in sorted((row.get("offsetsByBroker") or {}).items())
-            ]
-            yield json.dumps({**found, "what": row["what"]})
+def _in_json(row: Row) -> Row:
+    brokers = sorted((row.get("offsetsByBroker") or {}).items())
+    return {
+        **row,
+        "offsetsByBroker": [
+            {"brokerId": broker, "startOffset": first, "nextOffset": following}
+            for broker, (first, following) in brokers
+        ],
+    }
 
 
 def _text_lines(

@@ -195,6 +195,16 @@ def group_schema(by: str, key: Iterable[str]) -> Schema:
     }
 
 
+def command_schema(command: str, what: str, columns: Iterable[Column]) -> Schema:
+    """One line that a command prints with ``--format json``."""
+    return {
+        "$schema": DIALECT,
+        "title": f"kafkalog {command} --format json",
+        "description": f"{what}. One object per line.",
+        **_row(columns),
+    }
+
+
 def _row(columns: Iterable[Column]) -> Schema:
     properties: dict[str, Schema] = {}
     for column in columns:
@@ -208,6 +218,8 @@ def _of_type(kind: pa.DataType) -> Schema:
         return _list(_or_null(_of_type(kind.value_type)))
     if pa.types.is_struct(kind):
         return _object({field.name: _or_null(_of_type(field.type)) for field in kind})
+    if pa.types.is_floating(kind):
+        return {"type": "number"}
     if pa.types.is_integer(kind):
         return _INTEGER
     if pa.types.is_boolean(kind):

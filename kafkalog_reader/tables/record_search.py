@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkalog_reader.decode.arrow_types import TIMESTAMP
 from kafkalog_reader.errors import LocatedError, OptionError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, ReadMetrics, no_progress
@@ -23,8 +22,8 @@ from kafkalog_reader.tables.internal_topic import record_schema
 from kafkalog_reader.tables.log_unit import log_start_offset
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.request import ReadRequest
+from kafkalog_reader.tables.schemas.commands import FOUND_RECORDS
 from kafkalog_reader.tables.segment_unit import whole_segments
-from kafkalog_reader.tables.table import Column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,25 +31,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
-FOUND_RECORDS: Final = (
-    Column("clusterId", pa.string(), "cluster.id in meta.properties"),
-    Column("brokerId", pa.int32(), "node.id or broker.id in meta.properties"),
-    Column("topic", pa.string(), "topic, from the directory name"),
-    Column("partition", pa.int32(), "partition, from the directory name"),
-    Column("offset", pa.int64(), "offset of the record in its partition"),
-    Column("timestamp", TIMESTAMP, "of the record"),
-    Column(
-        "state",
-        pa.string(),
-        "live; superseded: a later record of the copy has the same key; undecided: live or "
-        "superseded, too many were found to know; below-log-start; deleted-segment, "
-        "cleaned-segment, swap-segment, delete-directory, stray-directory, future-directory",
-    ),
-    Column("key", pa.binary(), "key; null and empty are different"),
-    Column("value", pa.binary(), "value; null is a tombstone"),
-    Column("file", pa.string(), "path of the segment file"),
-    Column("position", pa.int64(), "of the record's batch in the file", "bytes"),
-)
 SCHEMA: Final = pa.schema([(column.name, column.type) for column in FOUND_RECORDS])
 _HELD_BYTES: Final = 256 << 20
 """Bytes of found records that are held until it is known whether a later one supersedes them."""

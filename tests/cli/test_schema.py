@@ -107,6 +107,24 @@ def test_groups_of_replicas_are_valid(by: str, run: Run) -> None:
     assert_each_line_is_valid(f"ls-by-{by}", printed)
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("find", ("find", "--regex", ".")),
+        ("timeline", ("timeline",)),
+        ("census", ("census",)),
+        ("census", ("census", "--by", "producer")),
+        ("groups-by-partition", ("groups",)),
+        ("groups-by-group", ("groups", "--by", "group")),
+        ("open_transactions", ("transactions",)),
+        ("transactions", ("transactions", "--by", "id")),
+    ],
+)
+def test_rows_of_a_command_are_valid(name: str, arguments: tuple[str, ...], run: Run) -> None:
+    state = captures.path("everything/stopped")
+    assert_each_line_is_valid(name, run(*arguments, state, "--format", "json").out)
+
+
 def test_verify_prints_rows_of_findings(run: Run, tmp_path: Path) -> None:
     next(iter(SCENARIOS.values())).write(tmp_path)
     for log in tmp_path.rglob("*.log"):

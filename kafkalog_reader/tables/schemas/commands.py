@@ -1,0 +1,110 @@
+"""Columns of what commands print that are not rows of one table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+from kafkalog_reader.decode.arrow_types import TIMESTAMP
+from kafkalog_reader.tables.schemas.groups import GROUP_OFFSETS
+from kafkalog_reader.tables.table import Column
+
+_CLUSTER: Final = Column("clusterId", pa.string(), "cluster.id in meta.properties")
+_TOPIC: Final = Column("topic", pa.string(), "topic")
+_PARTITION: Final = Column("partition", pa.int32(), "partition")
+
+GROUP_PARTITIONS: Final = (
+    *(
+        Column("status", pa.string(), f"{each.doc}; no-commit: assigned, but nothing committed")
+        if each.name == "status"
+        else each
+        for each in GROUP_OFFSETS
+    ),
+    Column("memberId", pa.string(), "of the last member that had the partition; null: none"),
+    Column("clientHost", pa.string(), "of that member"),
+    Column("clientId", pa.string(), "of that member"),
+)
+
+GROUP_TOTALS: Final = (
+    _CLUSTER,
+    Column("groupId", pa.string(), "of the group"),
+    Column("type", pa.string(), "classic, consumer (KIP-848), share or streams"),
+    Column("state", pa.string(), "as after the coordinator has loaded the group"),
+    Column("assignmentStrategy", pa.string(), "assignor that the group uses; null: none"),
+    Column("members", pa.int64(), "number of members"),
+    Column("partitions", pa.int64(), "with a committed offset, or assigned"),
+    Column("lag", pa.int64(), "of all partitions whose lag is known; null: of none", "offsets"),
+    Column("unknownLags", pa.int64(), "partitions whose lag is unknown"),
+    Column("brokenCommits", pa.int64(), "committed offsets that are not in the log"),
+    Column("lastCommitTime", TIMESTAMP, "of the newest commit"),
+)
+
+TIMELINE: Final = (
+    _CLUSTER,
+    _TOPIC,
+    _PARTITION,
+    Column("topicId", pa.string(), "null: not in a metadata log"),
+    Column(
+        "offset", pa.int64(), "of the record in the metadata log; null: only the epoch is known"
+    ),
+    Column("timestamp", TIMESTAMP, "of that record"),
+    Column("change", pa.string(), "created, changed, elrCleared or removed"),
+    Column("leader", pa.int32(), "node id; -1: none; null: unknown"),
+    Column("leaderEpoch", pa.int32(), "of the partition"),
+    Column("partitionEpoch", pa.int32(), "rises with each change"),
+    Column("isRecovering", pa.bool_(), "the leader was elected uncleanly and has not recovered"),
+    Column("replicas", pa.list_(pa.int32()), "assigned brokers"),
+    Column("isr", pa.list_(pa.int32()), "in-sync replicas"),
+    Column("eligibleLeaderReplicas", pa.list_(pa.int32()), "of KIP-966"),
+    Column(
+        "offsetsByBroker",
+        pa.list_(
+            pa.struct(
+                [
+                    ("brokerId", pa.int32()),
+                    ("startOffset", pa.int64()),
+                    ("nextOffset", pa.int64()),
+                ]
+            )
+        ),
+        "what each copy has of the leader epoch that began here; empty: none began",
+    ),
+    Column("what", pa.string(), "the differences to the state before, in words"),
+)
+
+CENSUS: Final = (
+    _CLUSTER,
+    _TOPIC,
+    Column("producerId", pa.int64(), "with --by producer; -1: not idempotent; otherwise null"),
+    Column("codec", pa.string(), "none, gzip, snappy, lz4 or zstd"),
+    Column("magic", pa.int8(), "record format"),
+    Column("batches", pa.int64(), "without those of control records"),
+    Column("records", pa.int64(), "null: compressed, format 0 or 1"),
+    Column("sizeInBytes", pa.int64(), "of the batches, headers included", "bytes"),
+    Column("oneRecordBatches", pa.int64(), "batches with a single record; null: unknown"),
+    Column("recordsPerBatch", pa.float64(), "null: unknown"),
+    Column("bytesPerRecord", pa.float64(), "headers included; null: unknown", "bytes"),
+    Column("headerBytes", pa.int64(), "in batch headers; null: format 0 or 1", "bytes"),
+    Column("savedBytes", pa.int64(), "that full batches would save; null: unknown", "bytes"),
+)
+
+FOUND_RECORDS: Final = (
+    _CLUSTER,
+    Column("brokerId", pa.int32(), "node.id or broker.id in meta.properties"),
+    Column("topic", pa.string(), "topic, from the directory name"),
+    Column("partition", pa.int32(), "partition, from the directory name"),
+    Column("offset", pa.int64(), "offset of the record in its partition"),
+    Column("timestamp", TIMESTAMP, "of the record"),
+    Column(
+        "state",
+        pa.string(),
+        "live; superseded: a later record of the copy has the same key; undecided: live or "
+        "superseded, too many were found to know; below-log-start; deleted-segment, "
+        "cleaned-segment, swap-segment, delete-directory, stray-directory, future-directory",
+    ),
+    Column("key", pa.binary(), "key; null and empty are different"),
+    Column("value", pa.binary(), "value; null is a tombstone"),
+    Column("file", pa.string(), "path of the segment file"),
+    Column("position", pa.int64(), "of the record's batch in the file", "bytes"),
+)
