@@ -160,7 +160,7 @@ def _troubles(audit: PartitionAudit, found: Sequence[Finding]) -> list[str]:
         each
         for each in found
         if (each.severity in _ALARMING or each.code in _NOT_READ) and each.code not in _PICTURED
-        if each.code != LAGGING_REPLICA
+        if each.code != LAGGING_REPLICA and not follows(each, found)
     ]
     places: dict[str, list[str]] = {}
     for each in alarming:
@@ -171,6 +171,23 @@ def _troubles(audit: PartitionAudit, found: Sequence[Finding]) -> list[str]:
     if len(titles) > _CONSEQUENCES:
         return [*titles[: _CONSEQUENCES - 1], f"{len(titles) - _CONSEQUENCES + 1:,} more below"]
     return titles
+
+
+def follows(each: Finding, found: Sequence[Finding]) -> bool:
+    """Whether a finding of the same copy explains this one, and says no less.
+
+    A critical finding is shown beside its cause: it may name what is lost.
+    """
+    return (
+        each.caused_by is not None
+        and each.severity != "C"
+        and any(
+            cause.directory == each.directory
+            and SEVERITIES.index(cause.severity) <= SEVERITIES.index(each.severity)
+            and each.caused_by == f"{cause.code} {cause.file} {cause.position}"
+            for cause in found
+        )
+    )
 
 
 def _relation_word(audit: PartitionAudit) -> str:

@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.catalogue.rule import SEVERITIES, SEVERITY_WORDS
+from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.io.names import TEXT_FILES, shown
 from kafkalog_reader.report.action_text import action_lines
 from kafkalog_reader.report.advice_text import advice_lines, not_known_lines
 from kafkalog_reader.report.election_text import election_lines, never_in_sync
 from kafkalog_reader.report.explain_text import explain_lines
-from kafkalog_reader.report.headline_text import details_of, is_alarming, style_of, word_of
+from kafkalog_reader.report.headline_text import (
+    details_of,
+    follows,
+    is_alarming,
+    style_of,
+    word_of,
+)
 from kafkalog_reader.report.lanes import lane_lines, lanes_of
 from kafkalog_reader.report.membership_text import membership_lines
 from kafkalog_reader.report.ranges_text import range_lines
@@ -99,11 +105,11 @@ def _headline(audit: PartitionAudit, found: Sequence[Finding], columns: int) -> 
 def _trouble_lines(found: Sequence[Finding], columns: int, *, verbose: bool) -> Iterator[Line]:
     """Findings that the picture does not show, worst first, each code once, and a command.
 
-    A consequence of another finding is left out, unless it is worse.
+    A consequence of another finding is left out, unless it is worse or critical.
     """
     by_code: dict[tuple[str, str], list[Finding]] = {}
     for each in found:
-        if each.severity in "CHM" and each.code not in _PICTURED and not _follows(each, found):
+        if each.severity in "CHM" and each.code not in _PICTURED and not follows(each, found):
             by_code.setdefault((each.severity, each.code), []).append(each)
     if not by_code:
         return
@@ -125,13 +131,3 @@ def _trouble_lines(found: Sequence[Finding], columns: int, *, verbose: bool) -> 
             place = "" if name in TEXT_FILES else f" --position {each.position}"
             yield (Span(f"      kafkalog inspect {path}{place}"),)
             return
-
-
-def _follows(each: Finding, found: Sequence[Finding]) -> bool:
-    """Whether an equally bad finding of the same copy explains this one."""
-    return each.caused_by is not None and any(
-        cause.directory == each.directory
-        and SEVERITIES.index(cause.severity) <= SEVERITIES.index(each.severity)
-        and each.caused_by == f"{cause.code} {cause.file} {cause.position}"
-        for cause in found
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -87,3 +88,16 @@ def test_a_stray_folder_of_a_missing_replica_is_named(
     for said in (plan, run_process("verify", copied).out, diff(copied)):
         assert f"{STRAY} on broker 0 may hold its records, but the broker does not" in words(said)
     assert "but not every replica is here" in words(plan)
+
+
+def test_what_the_headline_names_is_listed(copied: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The end of the only replica is gone: both checkpoints above the log end are shown."""
+    shutil.copytree(captures.path("everything/stopped"), copied)
+    for file in (copied / "broker-0" / "codec-gzip-0").glob("00000000000000000048.*"):
+        file.unlink()
+    status(replica_diff, [str(copied), "--topic", "codec-gzip"])
+    headline, _, rest = capfd.readouterr().out.partition("\n\n")
+    named = set(re.findall(r"KL-\d+", headline))
+    assert named == {"KL-304", "KL-305"}
+    assert named <= set(re.findall(r"^  (KL-\d+) CRITICAL", rest, re.MULTILINE))
+    assert "more below" not in headline
