@@ -118,6 +118,8 @@ def _state_before(
         except (CorruptCheckpointError, UnsupportedFormatError) as error:
             logger.warning("%s: an older one is used, as a broker does", error)
             continue
+        if producers is None:  # what it says about open transactions is in the log, too
+            continue
         is_open = producers["current_transaction_first_offset"] >= 0
         ids = producers["producer_id"][is_open].tolist()
         first_offsets = producers["current_transaction_first_offset"][is_open].tolist()

@@ -58,13 +58,15 @@ class ProducersTable(Table[DirectoryUnit]):
                 except LocatedError as error:
                     Damage(request.mode).left_out(error)
                     continue
+                if producers is None:
+                    continue
                 progress(producers.nbytes)
                 values = identity_of(directory) | _columns(offset, producers)
                 yield build_rows(schema, len(producers), values)
 
 
-def read_producers(directory: PartitionDirectory, offset: int) -> NDArray[Any]:
-    """The entries of the snapshot taken before ``offset``; none where it has just gone.
+def read_producers(directory: PartitionDirectory, offset: int) -> NDArray[Any] | None:
+    """The entries of the snapshot taken before ``offset``; None if a broker has just deleted it.
 
     Raises:
         CorruptCheckpointError: cut short or a wrong CRC; a broker drops it and takes an older one.
@@ -73,7 +75,7 @@ def read_producers(directory: PartitionDirectory, offset: int) -> NDArray[Any]:
     """
     content = read_producer_snapshot(directory.path, offset, context=directory.context)
     if content is None:
-        return np.empty(0, PRODUCER_ENTRY.dtype)
+        return None
     path = producer_snapshot_path(directory.path, offset)
     count = check_producer_snapshot(content, LogPosition(shown(path)))
     return np.frombuffer(content, PRODUCER_ENTRY.dtype, count, HEADER_SIZE)
