@@ -62,6 +62,12 @@ _SUFFIXES: Final = (".log", ".checkpoint", ".index", ".timeindex", ".txnindex", 
     help="Decode records of __share_group_state.",
 )
 @click.option(
+    "--remote-log-metadata-decoder",
+    "decoder",
+    flag_value="remote-log-metadata",
+    help="Decode records of __remote_log_metadata.",
+)
+@click.option(
     "--skip-record-metadata",
     is_flag=True,
     help="Print only key and payload of records, no control records.",

@@ -9,11 +9,15 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.cli.dump_framed import (
+    RefusedError,
+    decode_as_the_tool,
+    remote_log_metadata,
+)
 from kafkalog_reader.format.messages.decoder import MessageError, Value, decode_prefix
 from kafkalog_reader.format.messages.json_form import as_json
 from kafkalog_reader.format.messages.records import (
     DecodedMessage,
-    decode_framed,
     decode_key,
     decode_value,
 )
@@ -63,11 +67,10 @@ def _metadata(
     offset: int, _key: bytes | None, value: bytes | None
 ) -> tuple[str | None, str | None]:
     try:
-        decoded = decode_framed(Family.METADATA, value or b"")
-    except MessageError as error:
+        decoded = decode_as_the_tool(Family.METADATA, value or b"")
+    except RefusedError as error:
         return None, f"Error at {offset}, skipping. {error}"
-    if decoded.message is None:
-        return None, f"Error at {offset}, skipping. Unknown metadata id {decoded.type}"
+    assert decoded.message is not None
     kind = _WORD.sub("_", decoded.message.name).upper()
     return None, _text({"type": kind, "version": decoded.version, "data": _data(decoded)})
 
@@ -77,13 +80,15 @@ DECODERS: Final[dict[str, Decoder]] = {
     "transaction-log": _coordinator(Family.TRANSACTION),
     "share-group-state": _coordinator(Family.SHARE),
     "cluster-metadata": _metadata,
+    "remote-log-metadata": remote_log_metadata,
 }
 """By the option of Kafka's tool, ``--NAME-decoder``."""
 
 
 def _data(decoded: DecodedMessage) -> dict[str, Value]:
     assert decoded.message is not None
-    return as_json(decoded.message, decoded.version, decoded.fields)
+    version = min(decoded.version, decoded.message.versions.last)
+    return as_json(decoded.message, version, decoded.fields)
 
 
 def _open_members(decoded: DecodedMessage, data: dict[str, Value]) -> None:
