@@ -12,12 +12,11 @@ from kafkalog_reader.decode.arrow_arrays import fixed_width
 from kafkalog_reader.decode.commit_columns import commit_columns
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.internal_topic import log_request
+from kafkalog_reader.tables.internal_topic import log_request, record_schema
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.rows import microseconds
 from kafkalog_reader.tables.schemas.groups import GROUP_COMMITS
-from kafkalog_reader.tables.schemas.records import RECORDS
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
@@ -69,19 +68,30 @@ class GroupCommitsTable(Table[LogUnit]):
             UnreadableFileError: a file cannot be opened or read.
         """
         schema = self.projected(request)
-        log = log_request(request, OFFSETS_TOPIC)
-        names = {_OF_RECORDS[name] for name in schema.names if name in _OF_RECORDS}
-        records = pa.schema(
-            [(each.name, each.type) for each in RECORDS if each.name in {*names, "key", "value"}]
-        )
-        for segment_slice in unit.slices:
-            for rows in read_slice(segment_slice, records, log, log.damage, progress):
-                found = _rows(rows, schema, request)
-                if found.num_rows:
-                    yield found
+        for records in commit_records(unit, schema, request, progress):
+            found = commits_in(records, schema, request)
+            if found.num_rows:
+                yield found
 
 
-def _rows(rows: pa.RecordBatch, schema: pa.Schema, request: ReadRequest) -> pa.RecordBatch:
+def commit_records(
+    unit: LogUnit, schema: pa.Schema, request: ReadRequest, progress: Progress
+) -> Iterator[pa.RecordBatch]:
+    """Yield the records of a part of ``__consumer_offsets``, with what ``schema`` needs of them.
+
+    Raises:
+        LocatedError: damage, in mode ``FAILFAST``; the records before it are yielded first.
+        UnreadableFileError: a file cannot be opened or read.
+    """
+    log = log_request(request, OFFSETS_TOPIC)
+    names = {_OF_RECORDS[name] for name in schema.names if name in _OF_RECORDS}
+    records = record_schema({*names, "key", "value"})
+    for segment_slice in unit.slices:
+        yield from read_slice(segment_slice, records, log, log.damage, progress)
+
+
+def commits_in(rows: pa.RecordBatch, schema: pa.Schema, request: ReadRequest) -> pa.RecordBatch:
+    """The offset commits of selected topic partitions among records, in their order."""
     commits = commit_columns(rows["key"], rows["value"])
     commits = commits.filter(_selected(commits, request))
     columns = []

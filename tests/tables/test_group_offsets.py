@@ -137,6 +137,22 @@ def test_which_commit_holds(tmp_path: Path, log: list[bytes], expected: int | No
     assert all((row["status"], row["lag"]) == ("no-log", None) for row in rows)
 
 
+def test_a_commit_that_cannot_be_read_does_not_hide_an_older_one(tmp_path: Path) -> None:
+    key = struct.pack(">h", 1) + text("g") + text("t") + struct.pack(">i", 0)
+    unknown = data_batch(2, [Record(offset_delta=0, key=key, value=b"\x00\x09")])
+    log = [commit(0, 3), commit(1, 4), unknown]
+    cluster(tmp_path, {0: [replica(log, topic="__consumer_offsets", high_watermark=3)]})
+    assert [row["committedOffset"] for row in rows_of(tmp_path)] == [4]
+
+
+def test_the_greatest_record_offset_holds_where_offsets_fall(tmp_path: Path) -> None:
+    """A base offset is covered by no checksum: the second batch was stored with a wrong one."""
+    log = [commit(5, 3), commit(1, 9), commit(6, 4, topic="u")]
+    cluster(tmp_path, {0: [replica(log, topic="__consumer_offsets", high_watermark=7)]})
+    found = {row["topic"]: row["committedOffset"] for row in rows_of(tmp_path)}
+    assert found == {"t": 3, "u": 4}
+
+
 IN_TRANSACTIONS = [
     commit(0, 3),
     commit(1, 9, **IN_TRANSACTION),
