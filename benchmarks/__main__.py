@@ -16,6 +16,7 @@ from benchmarks.answer import DifferentAnswerError
 from benchmarks.figures import Measured
 from benchmarks.file_rows import FILE_ROWS
 from benchmarks.fleet_rows import FLEET_ROWS
+from benchmarks.group_rows import GROUP_ROWS
 from benchmarks.hostile_rows import HOSTILE_ROWS
 from benchmarks.live_broker import BrokerFailedError
 from benchmarks.page import (
@@ -39,7 +40,9 @@ from kafkalog_reader.kernel import is_compiled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ROWS: Final = (*FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS, *HOSTILE_ROWS, *VERIFY_ROWS, *FLEET_ROWS)
+ROWS: Final = (
+    *FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS, *HOSTILE_ROWS, *VERIFY_ROWS, *GROUP_ROWS, *FLEET_ROWS
+)  # fmt: skip
 TROUBLE: Final = (
     BrokerFailedError,
     DifferentAnswerError,
