@@ -84,10 +84,12 @@ def commit_columns(keys: pa.BinaryArray, values: pa.BinaryArray) -> pa.Table:
         if not here.any():
             continue
         found = np.flatnonzero(here)
-        part = _values(values.take(pa.array(found)), number)
+        is_all = len(found) == len(here)
+        part = _values(values if is_all else values.take(pa.array(found)), number)
         fitting = part.pop("fits")
-        named = {name: _taken(column, which[found]) for name, column in columns.items()}
-        part_rows = {"row": rows[found], **named, **part}
+        keys_of = which if is_all else which[found]
+        named = {name: _taken(column, keys_of) for name, column in columns.items()}
+        part_rows = {"row": rows if is_all else rows[found], **named, **part}
         made = _table(part_rows)
         if made is None:
             continue

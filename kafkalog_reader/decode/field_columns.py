@@ -85,7 +85,11 @@ class FieldColumns:
 
     def _advance(self, size: int | NDArray[np.int64]) -> NDArray[np.int64]:
         """Where the field begins; 0 in values that are too short for it."""
-        self.fits &= self._position + size <= self._end
+        following = self._position + size
+        self.fits &= following <= self._end
+        if self.fits.all():
+            start, self._position = self._position, following
+            return start
         start = np.where(self.fits, self._position, 0)
-        self._position = np.where(self.fits, self._position + size, self._position)
+        self._position = np.where(self.fits, following, self._position)
         return start

@@ -12,7 +12,7 @@ from kafkalog_reader.decode.arrow_arrays import fixed_width
 from kafkalog_reader.decode.commit_columns import commit_columns
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.internal_topic import log_request, record_schema
+from kafkalog_reader.tables.internal_topic import log_request, record_schema, selects_all
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.rows import microseconds
@@ -93,11 +93,15 @@ def commit_records(
 def commits_in(rows: pa.RecordBatch, schema: pa.Schema, request: ReadRequest) -> pa.RecordBatch:
     """The offset commits of selected topic partitions among records, in their order."""
     commits = commit_columns(rows["key"], rows["value"])
-    commits = commits.filter(_selected(commits, request))
+    if not selects_all(request):
+        commits = commits.filter(_selected(commits, request))
+    which = _array(commits["row"])
     columns = []
     for field in schema:
         if field.name in _OF_RECORDS:
-            column = rows[_OF_RECORDS[field.name]].take(_array(commits["row"]))
+            column = rows[_OF_RECORDS[field.name]]
+            if len(which) < len(rows):  # else each record is a commit, and they are in order
+                column = column.take(which)
         elif field.name == "isTombstone":
             is_sound = pc.is_null(commits["problem"])
             column = _array(pc.and_(pc.is_null(commits["committedOffset"]), is_sound))
