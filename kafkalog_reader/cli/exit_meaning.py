@@ -52,7 +52,9 @@ EXIT_MEANINGS: Final = {
     "groups": ExitMeaning(
         found="a committed offset is below the log start, above the log end, or of a deleted topic"
     ),
-    "transactions": ExitMeaning(found="a transaction hangs: its coordinator will not end it"),
+    "transactions": ExitMeaning(
+        found="a transaction hangs because its coordinator will not end it, or damage may hide one"
+    ),
     "census": ExitMeaning(),
     "table": ExitMeaning(found="the table is findings, and one is as bad as --fail-on or worse"),
     "tables": ExitMeaning(),

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader.cli.listing import Heading, listing
 from kafkalog_reader.cli.printable import grouped, plural
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.spans import listed
+from kafkalog_reader.tables.open_transactions_table import DAMAGED_COORDINATOR, DAMAGED_LOG
+from kafkalog_reader.tables.transactions import STATE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,6 +18,8 @@ Row = dict[str, Any]
 """A row of the table open_transactions or transactions; times are microseconds since 1970."""
 
 HANGING: Final = "hanging"
+ALARMING: Final = (HANGING, DAMAGED_COORDINATOR, DAMAGED_LOG)
+"""Statuses for which the command ends with 1."""
 _MISSING: Final = "-"
 _OPEN: Final = (
     Heading(name="cluster", text="CLUSTER", short="CLUSTER", left=True),
@@ -45,6 +50,7 @@ _MAX_PARTITIONS: Final = 3
 
 def open_lines(rows: Sequence[Row], screen: int | None) -> Iterator[str]:
     """The headings and one line for each open transaction in a partition."""
+    rows = [row for row in rows if row["status"] != DAMAGED_LOG]
     cells = [_open_cells(row) for row in sorted(rows, key=_open_order)]
     return listing(_without_cluster(_OPEN, rows), cells, screen)
 
@@ -59,13 +65,27 @@ def open_total(rows: Sequence[Row]) -> str:
     """All open transactions in a sentence."""
     if not rows:
         return "No transaction is open: none holds a last stable offset back."
+    damaged = [row for row in rows if row["status"] == DAMAGED_LOG]
+    rows = [row for row in rows if row["status"] != DAMAGED_LOG]
+    if not rows:
+        return f"No open transaction was found. {_hidden(damaged)}"
     producers = {(row["clusterId"], row["producerId"]) for row in rows}
     places = {(row["clusterId"], row["topic"], row["partition"]) for row in rows}
     hanging = sum(row["status"] == HANGING for row in rows)
     also = f"; {plural(hanging, 'place')} where one hangs" if hanging else ""
-    return (
+    found = (
         f"{plural(len(producers), 'open transaction')} in {plural(len(places), 'partition')}{also}"
     )
+    return f"{found}. {_hidden(damaged)}" if damaged else found
+
+
+def _hidden(damaged: Sequence[Row]) -> str:
+    """Where damage may hide more."""
+    names = [shown(f"{row['topic']}-{row['partition']}") for row in damaged]
+    more = len(names) - _MAX_PARTITIONS
+    if more > 0:
+        names = [*names[:_MAX_PARTITIONS], f"{more} more"]
+    return f"Not known: what damage hides in {listed(names)}; `kafkalog verify` shows it."
 
 
 def _without_cluster(headings: Sequence[Heading], rows: Sequence[Row]) -> list[Heading]:
@@ -97,8 +117,12 @@ def _open_cells(row: Row) -> dict[str, str]:
 def _note(row: Row) -> str:
     """Who will write the marker that ends it."""
     if row["status"] == HANGING:
-        held = f"its coordinator has {row['state']}"
-        return f"nobody: {held} and no longer has this partition in a transaction"
+        return f"nobody: its coordinator has state {row['state']} and does not list this partition"
+    if row["status"] == DAMAGED_COORDINATOR:
+        where = STATE_TOPIC
+        if row["statePartition"] is not None:
+            where += f"-{row['statePartition']}"
+        return f"unknown: {where} is damaged, so its newest state may be missing"
     if row["status"] != "ongoing":
         return "unknown: no supplied partition of __transaction_state has this producer"
     if row["state"] != "Ongoing":
@@ -113,9 +137,9 @@ def _id_cells(row: Row) -> dict[str, str]:
     timeout = row["timeoutMs"]
     names = row["partitions"] or []
     more = len(names) - _MAX_PARTITIONS
-    listed = ", ".join(map(shown, names[:_MAX_PARTITIONS]))
+    text = ", ".join(map(shown, names[:_MAX_PARTITIONS]))
     if row["problem"] is not None:
-        listed = f"cannot be read: {row['problem']}"
+        text = f"cannot be read: {row['problem']}"
     return {
         "cluster": shown(row["clusterId"] or _MISSING),
         "id": shown(row["transactionalId"] or _MISSING),
@@ -126,7 +150,7 @@ def _id_cells(row: Row) -> dict[str, str]:
         "timeout": _MISSING
         if timeout is None
         else f"{timeout / 1000:,.3f}".rstrip("0").rstrip("."),
-        "partitions": f"{listed} and {more:,} more" if more > 0 else listed,
+        "partitions": f"{text} and {more:,} more" if more > 0 else text,
     }
 
 

@@ -19,7 +19,13 @@ from kafkalog_reader.cli.options import (
 )
 from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
-from kafkalog_reader.cli.transaction_list import HANGING, id_lines, open_lines, open_total
+from kafkalog_reader.cli.transaction_list import (
+    ALARMING,
+    HANGING,
+    id_lines,
+    open_lines,
+    open_total,
+)
 from kafkalog_reader.errors import OptionError
 
 if TYPE_CHECKING:
@@ -64,9 +70,9 @@ def transactions_command(
 
     Read from the best copy of each partition, and from __transaction_state, so supply the log
     directories of all brokers. STATUS is ongoing if the coordinator has the partition in the
-    transaction and will end it, hanging if it has not, and no-coordinator if no supplied partition
-    of __transaction_state knows the producer. SINCE is the coordinator's time, or else that of the
-    first batch. LSO is the last stable offset.
+    transaction and will end it, hanging if it has not, no-coordinator if no supplied partition of
+    __transaction_state knows the producer, and coordinator-damaged if a damaged one may know it.
+    SINCE is the coordinator's time, or else that of the first batch. LSO is the last stable offset.
 
     --by id lists all transactional ids; --as-of shows their states at an earlier time.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
@@ -91,7 +97,7 @@ def transactions_command(
         _write_json(batches, table.schema)
     else:
         _write_text(rows, by)
-    return FOUND if any(row.get("status") == HANGING for row in rows) else CLEAN
+    return FOUND if any(row.get("status") in ALARMING for row in rows) else CLEAN
 
 
 def _counted(reading: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401  TableRows
@@ -117,7 +123,8 @@ def _write_text(rows: Sequence[Row], by: str | None) -> None:
     if by:
         lines = [*id_lines(rows, screen)] if rows else ["No transactional id was found."]
     else:
-        lines = [*open_lines(rows, screen), ""] if rows else []
+        listed = list(open_lines(rows, screen))
+        lines = [*listed, ""] if len(listed) > 1 else []
         lines += textwrap.wrap(open_total(rows), screen or 10_000)
         lines += _advice(rows, screen)
     with standard_output() as sink:

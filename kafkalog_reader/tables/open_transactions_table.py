@@ -16,8 +16,8 @@ import numpy as np
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.scan.damage import Damage
-from kafkalog_reader.scan.log_tail import scan_tail
+from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
 from kafkalog_reader.tables.best_replica import best_and_lacking, warn_of_lacking
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
 from kafkalog_reader.tables.internal_topic import plain_rows
@@ -29,7 +29,7 @@ from kafkalog_reader.tables.schemas.transactions import OPEN_TRANSACTIONS
 from kafkalog_reader.tables.segment_batches import SegmentBatches
 from kafkalog_reader.tables.segment_unit import whole_segments
 from kafkalog_reader.tables.table import Table, Unit
-from kafkalog_reader.tables.transactions import TransactionsTable
+from kafkalog_reader.tables.transactions import STATE_TOPIC, TransactionsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +37,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.table import Column
+
+DAMAGED_COORDINATOR: Final = "coordinator-damaged"
+"""A status: a newer state of the transaction may be unreadable."""
+DAMAGED_LOG: Final = "log-damaged"
+"""The status of a row without a transaction: damage may hide some in this partition."""
+Row = dict[str, Any]
+_ProducerKey = tuple[str | None, int]
+"""Cluster id and producer id."""
+_PartitionKey = tuple[str | None, int]
+"""Cluster id and partition of ``__transaction_state``."""
 
 _UNDECIDED: Final = frozenset({"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"})
 """States in which the coordinator still writes markers."""
@@ -55,24 +66,47 @@ class Coordinators:
     evidence: Evidence
 
     @cached_property
-    def _states(self) -> Mapping[tuple[str | None, int], dict[str, Any]]:
-        table, request = TransactionsTable(), ReadRequest()
-        return {
-            (row["clusterId"], row["producerId"]): row
-            for unit in table.units(self.evidence, request)
-            for rows in table.read(unit, request)
-            for row in plain_rows(rows)
-            if row["producerId"] is not None
-        }
+    def _read(self) -> tuple[Mapping[_ProducerKey, Row], Mapping[_PartitionKey, LocatedError]]:
+        """The states by producer, and the damage by partition."""
+        table = TransactionsTable()
+        states: dict[_ProducerKey, Row] = {}
+        damaged: dict[_PartitionKey, LocatedError] = {}
+        for unit in table.units(self.evidence, ReadRequest(mode=Mode.PERMISSIVE)):
+            try:
+                rows = _states_in(table, unit, Mode.FAILFAST)
+            except LocatedError as error:
+                directory = unit.slices[0].directory
+                damaged[directory.log_directory.cluster_id, directory.partition or 0] = error
+                rows = _states_in(table, unit, Mode.PERMISSIVE)
+            for row in rows:
+                if row["producerId"] is not None:
+                    states[row["clusterId"], row["producerId"]] = row
+        return states, damaged
 
-    def of(self, cluster_id: str | None, producer_id: int) -> dict[str, Any] | None:
-        """The newest state of a producer's transactional id; None if none was supplied.
+    def of(self, cluster_id: str | None, producer_id: int) -> Row | None:
+        """The newest readable state of a producer's transactional id; None if there is none.
 
         Raises:
-            LocatedError: damage.
             UnreadableFileError: a file cannot be opened or read.
         """
-        return self._states.get((cluster_id, producer_id))
+        return self._read[0].get((cluster_id, producer_id))
+
+    def damage(self, cluster_id: str | None, partition: int | None) -> LocatedError | None:
+        """Damage in ``__transaction_state`` that may hide a newer state; None if there is none.
+
+        Args:
+            cluster_id: of the cluster.
+            partition: None for any.
+        """
+        for (cluster, number), error in self._read[1].items():
+            if cluster == cluster_id and partition in (None, number):
+                return error
+        return None
+
+
+def _states_in(table: TransactionsTable, unit: InternalTopicUnit, mode: Mode) -> list[Row]:
+    request = ReadRequest(mode=mode)
+    return [row for rows in table.read(unit, request) for row in plain_rows(rows)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,31 +162,38 @@ def _rows_of(
     request: ReadRequest,
     progress: Progress,
 ) -> list[dict[str, Any]]:
-    end = scan_tail(directory).next_offset
+    end = end_after_damage(directory, scan_tail(directory)).next_offset
     replayed = replay_transactions(
         directory, decided_from=end, log_end=end, mode=request.mode, progress=progress
     )
-    if not replayed.open:
+    is_hidden = not replayed.is_known and directory.topic != STATE_TOPIC  # nobody's transaction
+    if not replayed.open and not is_hidden:
         return []
     asked = ReadRequest(columns=_OF_LOG, mode=request.mode)
     unit = DirectoryUnit(size_in_bytes=0, directories=(directory,))
     ((log,),) = (rows.to_pylist() for rows in ReplicasTable().read(unit, asked))
     root = directory.log_directory
-    return [
+    identity = {
+        "clusterId": root.cluster_id,
+        "topic": directory.topic,
+        "partition": directory.partition,
+        "brokerId": root.broker_id,
+        **log,
+    }
+    rows = [
         {
-            "clusterId": root.cluster_id,
-            "topic": directory.topic,
-            "partition": directory.partition,
+            **identity,
             "producerId": producer_id,
             "firstOffset": first_offset,
-            "brokerId": root.broker_id,
             "holdsLastStableOffset": first_offset == log["lastStableOffset"],
-            **log,
             **_first_batch(directory, producer_id, first_offset, request, progress),
-            **_coordinated(directory, coordinators.of(root.cluster_id, producer_id)),
+            **_coordinated(directory, coordinators, producer_id, request.mode),
         }
         for producer_id, first_offset in sorted(replayed.open.items(), key=lambda item: item[1])
     ]
+    if is_hidden:
+        rows.append({**identity, "status": DAMAGED_LOG})
+    return rows
 
 
 def _first_batch(
@@ -185,15 +226,22 @@ def _first_batch(
 
 
 def _coordinated(
-    directory: PartitionDirectory, coordinator: Mapping[str, Any] | None
+    directory: PartitionDirectory, coordinators: Coordinators, producer_id: int, mode: Mode
 ) -> dict[str, Any]:
     """What the coordinator has, and whether it will write a marker to this partition."""
+    cluster_id = directory.log_directory.cluster_id
+    coordinator = coordinators.of(cluster_id, producer_id)
+    known: dict[str, Any] = {}
+    if coordinator is not None:
+        known = {name: coordinator[name] for name in _OF_COORDINATOR}
+        known["coordinatorEpoch"] = coordinator["producerEpoch"]
+    error = coordinators.damage(cluster_id, known.get("statePartition"))
+    if error is not None:
+        if mode is Mode.FAILFAST:
+            raise error
+        return {**known, "status": DAMAGED_COORDINATOR}
     if coordinator is None:
         return {"status": "no-coordinator"}
     place = f"{directory.topic}-{directory.partition}"
     is_coordinated = coordinator["state"] in _UNDECIDED and place in coordinator["partitions"]
-    return {
-        **{name: coordinator[name] for name in _OF_COORDINATOR},
-        "coordinatorEpoch": coordinator["producerEpoch"],
-        "status": "ongoing" if is_coordinated else "hanging",
-    }
+    return {**known, "status": "ongoing" if is_coordinated else "hanging"}

@@ -9,6 +9,7 @@ from fixtures import captures
 from tests.tables.test_open_transactions_table import (
     COMPLETE_COMMIT,
     ONGOING,
+    damage,
     marker,
     state_of,
     write,
@@ -35,7 +36,7 @@ def test_an_ongoing_transaction_names_when_its_coordinator_ends_it(
 def test_a_hanging_one_ends_with_1_and_a_command_that_looks_at_it(tmp_path: Path, run: Run) -> None:
     answer = run("transactions", write(tmp_path, [written(0)], state_of(COMPLETE_COMMIT)))
     assert answer.status == 1
-    assert "nobody: its coordinator has CompleteCommit" in answer.out
+    assert "nobody: its coordinator has state CompleteCommit" in answer.out
     assert "1 open transaction in 1 partition; 1 place where one hangs" in answer.out
     assert "  kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging --topic t --par" in (
         answer.out
@@ -45,6 +46,28 @@ def test_a_hanging_one_ends_with_1_and_a_command_that_looks_at_it(tmp_path: Path
 def test_without_an_open_one_it_says_so(tmp_path: Path, run: Run) -> None:
     answer = run("transactions", write(tmp_path, [written(0), marker(1)]))
     assert answer.out == "No transaction is open: none holds a last stable offset back.\n"
+
+
+def test_damage_is_never_answered_with_no_transaction(tmp_path: Path, run: Run) -> None:
+    write(tmp_path, [written(0), marker(1), written(2)])
+    damage(tmp_path, "t", -1)
+    answer = run("transactions", tmp_path)
+    assert answer.status == 1
+    assert " ".join(answer.out.split()) == (
+        "No open transaction was found. Not known: what damage hides in t-0; `kafkalog verify` "
+        "shows it."
+    )
+
+
+def test_a_damaged_coordinators_log_leaves_open_who_ends_it(tmp_path: Path, run: Run) -> None:
+    write(tmp_path, [written(0)], state_of(ONGOING))
+    damage(tmp_path, "__transaction_state", -1)
+    answer = run("transactions", tmp_path)
+    assert answer.status == 1
+    assert "unknown: __transaction_state is damaged, so its newest state may be missing" in (
+        answer.out
+    )
+    assert answer.out.endswith("\n1 open transaction in 1 partition\n")
 
 
 def test_json_is_the_table(run: Run) -> None:

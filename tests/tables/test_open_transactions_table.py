@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import kafkalog_reader
 from fixtures import captures
 from fixtures.builder import cluster, data_batch, replica
+from kafkalog_reader.errors import CorruptRecordError
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.format.record import Record
 
@@ -109,6 +111,46 @@ def test_the_coordinator_says_whether_it_hangs(
     assert (row["status"], row["firstOffset"], row["lastStableOffset"]) == (status, 0, 0)
     assert (row["producerId"], row["producerEpoch"], row["logEndOffset"]) == (PRODUCER, 3, 2)
     assert (row["transactionalId"] == "id") == (status != "no-coordinator")
+
+
+def damage(root: Path, topic: str, position: int) -> None:
+    """Flip a bit of a partition's first segment."""
+    (path,) = root.rglob(f"{topic}-0/{0:020}.log")
+    content = bytearray(path.read_bytes())
+    content[position] ^= 1
+    path.write_bytes(content)
+
+
+def test_damage_of_the_coordinators_log_hides_no_open_transaction(tmp_path: Path) -> None:
+    write(tmp_path, [written(0), written(1)], state_of(ONGOING))
+    damage(tmp_path, "__transaction_state", -1)
+    (row,) = rows_of(tmp_path, topic="t", mode="PERMISSIVE")
+    assert (row["status"], row["firstOffset"]) == ("coordinator-damaged", 0)
+    with pytest.raises(CorruptRecordError, match="CRC"):
+        rows_of(tmp_path, topic="t")
+
+
+def test_an_older_state_is_doubtful_where_a_newer_one_is_damaged(tmp_path: Path) -> None:
+    newer = replace(state_of(COMPLETE_COMMIT), base_offset=1)
+    coordinator = replica([state_of(ONGOING), newer], topic="__transaction_state")
+    cluster(tmp_path, {0: [replica([written(0)]), coordinator]})
+    damage(tmp_path, "__transaction_state", -1)
+    (row,) = rows_of(tmp_path, topic="t", mode="PERMISSIVE")
+    assert (row["status"], row["state"]) == ("coordinator-damaged", "Ongoing")
+
+
+def test_transactions_around_damage_are_shown_and_the_damage_too(tmp_path: Path) -> None:
+    """The second of three batches is damaged: a transaction of it may be hidden."""
+    log = [written(0), written(1, producer=8), written(2, producer=9)]
+    write(tmp_path, log)
+    damage(tmp_path, "t", len(log[0].build()) + len(log[1].build()) - 1)
+    rows = rows_of(tmp_path, topic="t", mode="PERMISSIVE")
+    assert [(row["producerId"], row["firstOffset"]) for row in rows] == [
+        (PRODUCER, 0), (9, 2), (None, None),
+    ]  # fmt: skip
+    assert [row["status"] for row in rows] == ["no-coordinator"] * 2 + ["log-damaged"]
+    with pytest.raises(CorruptRecordError, match="CRC"):
+        rows_of(tmp_path, topic="t")
 
 
 def test_only_the_first_holds_the_last_stable_offset(tmp_path: Path) -> None:

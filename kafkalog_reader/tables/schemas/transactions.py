@@ -42,9 +42,11 @@ OPEN_TRANSACTIONS: Final = (
     Column("clusterId", pa.string(), "cluster.id in meta.properties"),
     Column("topic", pa.string(), "topic, from the directory name"),
     Column("partition", pa.int32(), "partition, from the directory name"),
-    Column("producerId", pa.int64(), "of the producer that wrote in the transaction"),
+    Column(
+        "producerId", pa.int64(), "of the producer that wrote in the transaction; null: log-damaged"
+    ),
     Column("producerEpoch", pa.int16(), "of the first batch; null: that batch is gone"),
-    Column("firstOffset", pa.int64(), "of the transaction in this partition"),
+    Column("firstOffset", pa.int64(), "of the transaction in this partition; null: log-damaged"),
     Column("firstTimestamp", TIMESTAMP, "of the first batch; null: unknown"),
     Column("holdsLastStableOffset", pa.bool_(), "read_committed consumers stop at this one"),
     Column("lastStableOffset", pa.int64(), "read_committed consumers stop here"),
@@ -53,7 +55,9 @@ OPEN_TRANSACTIONS: Final = (
         "status",
         pa.string(),
         "ongoing: its coordinator will end it; hanging: the coordinator has ended it, or does not "
-        "have this partition in it; no-coordinator: no supplied __transaction_state has it",
+        "have this partition in it; no-coordinator: no supplied __transaction_state has it; "
+        "coordinator-damaged: __transaction_state is damaged where it may be; log-damaged: damage "
+        "in this partition may hide open transactions",
     ),
     Column("transactionalId", pa.string(), "by the coordinator; null: unknown"),
     Column("state", pa.string(), "of the transactional id; null: unknown"),
