@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,9 @@ PLANS: Final = frozenset({"KL-901", "KL-902"})
 COPIES: Final = (("F01", 1), ("F06", 1), ("F19", 1), ("F01", 3), ("D07", 3), ("D18", 1))
 """Faults in the first of three copies of one replica, or in all of them."""
 SPLIT: Final = captures.path("s3_2/both-led")
+HEALED: Final = captures.path("s3_2/healed")
+WHOLE_BATCHES: Final = 1997
+"""Bytes of its metadata log after which a batch begins."""
 STARTED_AT: Final = "2040-01-01T00:00:00Z"
 SHOWN: Final = ("code", "severity", "name", "file", "position", "message")
 
@@ -85,6 +89,7 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
         yield f"{fault.what} ({fault.id}) in {where}", _of_copies(fault, damaged)
     yield "a log grew between two looks at it", _while_it_grows()
     yield "three brokers, one of them not supplied", _without_a_broker()
+    yield "the only controller's copy of the metadata log was cut", _controller_behind()
     yield f"read with --started-at {STARTED_AT}, long after the last record", _started_late()
 
 
@@ -142,6 +147,14 @@ def _while_it_grows() -> list[dict[str, Any]]:
 def _without_a_broker() -> list[dict[str, Any]]:
     supplied = [str(path) for path in sorted(SPLIT.iterdir()) if path.name != "broker-2"]
     return _rows(*supplied, folder=str(SPLIT))
+
+
+def _controller_behind() -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(HEALED, folder, dirs_exist_ok=True)
+        log = Path(folder) / "controller-100" / "__cluster_metadata-0" / f"{0:020}.log"
+        log.write_bytes(log.read_bytes()[:WHOLE_BATCHES])
+        return _rows(folder, folder=folder)
 
 
 def _started_late() -> list[dict[str, Any]]:

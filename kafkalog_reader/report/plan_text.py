@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
 """Steps that have a command for each partition or topic."""
+_METADATA_UNSOUND: Final = "the metadata log is not sound: read below before a node starts"
 _MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
@@ -246,12 +247,19 @@ def _order(plan: Plan) -> str:
             what = "No supplied record"
         return f"{order} {what} is lost{where} then{but}."
     supplied = ", of what was supplied" if is_partial else ""
-    return f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
+    text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
+    return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
+
+
+def _is_metadata_unsound(plan: Plan) -> bool:
+    """Whether the open findings are about the metadata log and nothing else."""
+    findings = plan.open_findings
+    return bool(findings) and all(each.name == METADATA_LOG for each in findings)
 
 
 def _but(plan: Plan) -> str:
-    if all(each.name == METADATA_LOG for each in plan.open_findings):
-        return "but the metadata log is not sound: read below before a node starts"
+    if _is_metadata_unsound(plan):
+        return f"but {_METADATA_UNSOUND}"
     of_directories = all(each.log_directory is not None for each in plan.open_findings)
     if not of_directories and all(each.code in _MISSING for each in plan.open_findings):
         return "but not every replica is here"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from click.testing import CliRunner
@@ -252,6 +253,13 @@ def flip(path: Path, position: int) -> None:
     path.write_bytes(content)
 
 
+def with_voters(state: Path, voters: list[int]) -> None:
+    for each in state.glob("*/__cluster_metadata-0/quorum-state"):
+        quorum = json.loads(each.read_text())
+        quorum["currentVoters"] = [{"voterId": voter} for voter in voters]
+        each.write_text(json.dumps(quorum))
+
+
 @pytest.mark.parametrize("position", [PAYLOAD, BASE_OFFSET])
 def test_the_only_controller_gets_the_copy_of_a_broker(
     position: int, state: Path, run: Run
@@ -270,15 +278,50 @@ def test_the_only_controller_gets_the_copy_of_a_broker(
     assert run("verify", ".").status == 0
 
 
+BORDER: Final = 1997
+"""Where a batch of the metadata log begins."""
+
+
+def test_a_controller_that_lost_the_end_of_its_log_gets_the_copy_of_a_broker(
+    state: Path, run: Run
+) -> None:
+    """A 4.4.0 broker set the replicas of topics aside that such a controller did not know."""
+    sound = (state / "controller-100" / LOG).read_bytes()
+    (state / "controller-100" / LOG).write_bytes(sound[:BORDER])
+    commands = commands_of_all(run, "__cluster_metadata-0")
+    assert commands[-1].startswith("rsync -a HOST_OF_BROKER_0:./broker-0/__cluster_metadata-0/ ")
+    assert "the metadata log is not sound" in " ".join(run("plan", ".").out.split())
+    compared = CliRunner().invoke(replica_diff, ["."], standalone_mode=False)
+    assert compared.return_value == run("verify", ".").status == run("plan", ".").status == 1
+    assert "KL-525" in compared.stdout
+    do([command.replace("rsync -a HOST_OF_BROKER_0:", "cp -a ") for command in commands])
+    assert (state / "controller-100" / LOG).read_bytes() == sound
+    assert run("verify", ".").status == 0
+
+
+def test_of_several_controllers_one_behind_is_nothing(state: Path, run: Run) -> None:
+    """The quorum elects the one whose log ends last; the other fetches what it lacks."""
+    shutil.copytree(state / "controller-100", state / "controller-101")
+    properties = state / "controller-101" / "meta.properties"
+    properties.write_text(
+        re.sub(r"directory\.id=.", "directory.id=C", properties.read_text()).replace(
+            "node.id=100", "node.id=101"
+        )
+    )
+    with_voters(state, [100, 101])
+    for controller, status in (("controller-101", 0), ("controller-100", 1)):
+        path = state / controller / LOG
+        path.write_bytes(path.read_bytes()[:BORDER])
+        answer = run("verify", ".")
+        assert (answer.status, "KL-525  HIGH" in answer.out) == (status, bool(status))
+
+
 @pytest.mark.parametrize(("node", "voters"), [("broker-1", [100]), ("controller-100", [100, 101])])
 def test_a_node_that_can_fetch_the_metadata_log_again_does(
     node: str, voters: list[int], state: Path, run: Run
 ) -> None:
     flip(state / node / LOG, PAYLOAD)
-    for each in state.glob("*/__cluster_metadata-0/quorum-state"):
-        quorum = json.loads(each.read_text())
-        quorum["currentVoters"] = [{"voterId": voter} for voter in voters]
-        each.write_text(json.dumps(quorum))
+    with_voters(state, voters)
     commands = commands_of_all(run, "__cluster_metadata-0")
     assert commands == [
         f"mkdir -p ./aside/{node}",

@@ -216,13 +216,14 @@ RESTORE_TOPIC_ID: Final = action(
 REPLACE_METADATA_LOG: Final = action(
     "A34",
     "replace-metadata-log",
-    short="do not start {where} yet: it is the only controller that is known, and its start cuts "
-    "the metadata log at the damage, or fails; while all nodes are stopped, put a sound copy in "
-    "its place",
+    short="do not start {where} yet: it is the only controller that is known, and every node "
+    "loses the metadata that its start does not find; while all nodes are stopped, put the sound "
+    "copy that ends last in its place",
     explanation="Every broker keeps a copy of the metadata log, snapshots included, and it serves "
-    "as the controller's. A controller recovers its whole log when it starts: what follows the "
-    "damage is cut, topics and configurations with it, and the brokers know more than their "
-    "controller. Without a sound copy it loads the newest snapshot and the log up to the damage.",
+    "as the controller's. A controller recovers its whole log when it starts: what follows damage "
+    "is cut, topics and configurations with it. The brokers then cut their copies to its log, and "
+    "set the replicas of topics aside that it does not know. Without a sound copy it loads the "
+    "newest snapshot and the log up to the damage.",
     warnings=(
         "Take the copy that ends last. Copy it from a stopped node.",
         "If there are other controllers that were not supplied, supply them first: then A35 is "

@@ -13,6 +13,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     LOOK_FOR_A_COPY,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
+    REPLACE_METADATA_LOG,
     REPORT_DEFECT,
     SAVE_RECORDS,
     SUPPLY_WHAT_IS_MISSING,
@@ -392,4 +393,21 @@ COMMITTED_RECORDS_MISSING: Final = rule(
     ),
     lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
+)
+CONTROLLERS_BEHIND: Final = rule(
+    "KL-525",
+    "controllers-behind",
+    severity="C",
+    title="no controller has all metadata that a broker has",
+    explanation="A broker's copy of the metadata log goes on after the end of every controller's "
+    "copy. Brokers copy the log from the leader of the quorum, so the controllers had these "
+    "records and lost them. If there is one controller, they were committed.",
+    start="Brokers cut their copies to what the controller has. They set the replicas of topics "
+    "aside as stray that the controller no longer knows, and leaders, in-sync sets and settings "
+    "are those of an earlier time.",
+    election="The controller decides on elections by an old state.",
+    reader="Consumers miss topics that were created since.",
+    actions=(REPLACE_METADATA_LOG,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
+    roles=(Role.SEVERAL_REPLICAS, Role.BESIDE_THE_LOGS),
 )

@@ -26,7 +26,9 @@ from kafkalog_reader.audits.catalogue.actions import (
     SAVE_RECORDS,
     SUPPLY_WHAT_IS_MISSING,
 )
+from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND
 from kafkalog_reader.audits.integrity.file_repair import Copy, FileRepair, move_aside
+from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.errors import LocatedError
@@ -35,7 +37,6 @@ from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
@@ -73,6 +74,43 @@ def with_quorum_actions(audit: PartitionAudit, found: Sequence[Finding]) -> Iter
         else:
             aside = move_aside(*posixpath.split(each.directory.path.rstrip("/")))
             yield replace(each, actions=(FETCH_METADATA_AGAIN, CHECK_HARDWARE), repairs=(aside,))
+    if best is not None and controllers and controllers <= supplied:
+        yield from _behind(sound, best, controllers)
+
+
+def _behind(
+    sound: Sequence[ReplicaAudit], best: ReplicaAudit, controllers: set[int | None]
+) -> Iterator[Finding]:
+    """KL-525, if a broker's copy goes on after the sound copies of all controllers."""
+    voters = [each for each in sound if each.broker_id in controllers]
+    if best.broker_id in controllers or not voters:  # damage of all of them is found otherwise
+        return
+    ahead = max(voters, key=_progress)
+    if _progress(ahead) >= _progress(best):
+        return
+    is_alone = len(controllers) == 1
+    whose = f"the copy of controller {ahead.broker_id}" if is_alone else "the copies of controllers"
+    known = "" if is_alone else "; with several controllers they need not have been committed"
+    yield finding(
+        CONTROLLERS_BEHIND,
+        f"{whose} ends at offset {ahead.log_end:,}, that of {best.name} at {best.log_end:,}: the "
+        f"metadata records between are on no controller{known}",
+        directory=ahead.directory,
+        severity="C" if is_alone else "H",
+        confidence="possible",
+        actions=(REPLACE_METADATA_LOG,) if is_alone else (DO_NOT_START, SUPPLY_WHAT_IS_MISSING),
+        repairs=_replacement(ahead.directory.path.rstrip("/"), best) if is_alone else (),
+        offsets=(ahead.log_end, best.log_end),
+        evidence={"ahead": best.name, "logEnd": ahead.log_end, "logEndOfBroker": best.log_end},
+    )
+
+
+def _replacement(path: str, best: ReplicaAudit) -> tuple[FileRepair, ...]:
+    """Put the best copy in the place of another one."""
+    return (
+        move_aside(*posixpath.split(path)),
+        Copy(source=best.directory.path.rstrip("/"), node=best.name, path=path),
+    )
 
 
 def _without_source(each: Finding, *, votes: bool) -> Finding:
@@ -89,10 +127,7 @@ def _of_only_controller(audit: PartitionAudit, each: Finding, best: ReplicaAudit
     assert each.directory is not None
     own = next((r for r in audit.everyone if r.directory == each.directory), None)
     path = each.directory.path.rstrip("/")
-    repairs: tuple[FileRepair, ...] = (
-        move_aside(*posixpath.split(path)),
-        Copy(source=best.directory.path.rstrip("/"), node=best.name, path=path),
-    )
+    repairs = _replacement(path, best)
     message = each.message
     if own is not None and _progress(own) > _progress(best):
         message += (
