@@ -59,6 +59,7 @@ class PartitionAudit:
             merging helps; ``salvage.merge_trial`` tries it.
         may_be_compacted: whether the log cleaner may have removed records, by the files and the
             metadata log; None if nothing says how the topic is cleaned up.
+        is_only_compacted: whether retention deletes nothing from the topic, by the metadata log.
         lacking: brokers that were supplied and have no folder of the partition.
     """
 
@@ -79,6 +80,7 @@ class PartitionAudit:
     missing: MissingCommitted | None = None
     started_at: int | None = None
     may_be_compacted: bool | None = None
+    is_only_compacted: bool = False
     merge: MergeOutcome | None = None
     lacking: tuple[int, ...] = ()
 

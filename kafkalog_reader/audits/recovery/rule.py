@@ -63,6 +63,11 @@ class ClusterTopics:
             return None
         return "compact" in self.configs.get(topic, {}).get("cleanup.policy", "")
 
+    def is_only_compacted(self, topic: str | None) -> bool:
+        """Whether only the log cleaner and DeleteRecords remove records, as far as known."""
+        policy = self.configs.get(topic or "", {}).get("cleanup.policy")
+        return topic in _COMPACTED_BY_ITSELF if policy is None else policy == "compact"
+
     @cached_property
     def names(self) -> Mapping[str, str]:
         """Topics by id."""

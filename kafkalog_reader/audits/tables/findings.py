@@ -25,6 +25,7 @@ from kafkalog_reader.audits.integrity.identity_findings import identity_finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.epoch_rows import with_epoch_actions
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
+from kafkalog_reader.audits.partition.lost_start import with_lost_starts
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
     PartitionUnit,
@@ -242,7 +243,7 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
         ]
     damage += duplicate_findings([replica.directory for replica in audit.replicas])
     found = [
-        *with_peers(audit, damage),
+        *with_peers(audit, list(with_lost_starts(audit, damage))),
         *replica_findings(audit),
         *retry_findings(audit),
         *supply_findings(audit, supply),

@@ -1,0 +1,67 @@
+"""The first segments of a log that only the log cleaner shortens: only a loss removes them.
+
+Elsewhere an index below the first log is what a crash leaves while retention deletes segments.
+Source: Kafka 4.4, UnifiedLog.deleteOldSegments: without ``delete`` in cleanup.policy only
+DeleteRecords moves the log start, which is checkpointed then.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.catalogue.index_rules import ORPHAN_INDEX
+from kafkalog_reader.audits.catalogue.log_rules import SEGMENT_MISSING
+from kafkalog_reader.audits.integrity.finding import finding
+from kafkalog_reader.format.offset_words import offsets_are
+from kafkalog_reader.io.names import parse_segment_file_name
+from kafkalog_reader.io.partition_directory import readable_segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+_OFFSET_INDEX = ".index"
+
+
+def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings; an offset index below the first log of a compacted topic is a lost segment."""
+    if not audit.is_only_compacted:
+        yield from found
+        return
+    first = {each.files.directory: _first_base(each.files) for each in audit.everyone}
+    for each in found:
+        base = first.get(each.directory) if each.directory is not None else None
+        name = posixpath.basename(each.file or "")
+        segment = parse_segment_file_name(name)
+        if (
+            each.code == ORPHAN_INDEX
+            and segment is not None
+            and name.endswith(_OFFSET_INDEX)
+            and base is not None
+            and segment.base_offset < base
+        ):
+            yield finding(
+                SEGMENT_MISSING,
+                f"{each.file}: its .log is missing, and nothing deletes segments of a topic that "
+                f"is only compacted: {offsets_are(segment.base_offset, base)} missing, except what "
+                "compaction had removed",
+                directory=each.directory,
+                file=each.file,
+                offsets=(segment.base_offset, base),
+                lookalikes=(),
+                evidence={"traces": name},
+            )
+        else:
+            yield each
+
+
+def _first_base(replica: Replica) -> int | None:
+    """Where the first log begins; None if the log start was moved, as DeleteRecords does."""
+    logs = [each.base_offset for each in readable_segments(replica.directory) if each.log_size]
+    if not logs or replica.log_start_offset > logs[0]:
+        return None
+    return logs[0]

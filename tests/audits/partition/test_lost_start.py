@@ -1,0 +1,46 @@
+"""A first segment that is gone: lost where a topic is only compacted, else maybe by retention."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures import captures
+from tests.audits.partition.test_supply_findings import found_in, of_code
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BROKER = "broker-0"
+FIRST = f"{0:020}.log"
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    shutil.copytree(captures.path("everything/stopped"), tmp_path, dirs_exist_ok=True)
+    return tmp_path / BROKER
+
+
+def test_a_compacted_topic_lost_its_first_segment(disk: Path) -> None:
+    (disk / "compacted-0" / FIRST).unlink()
+    found = found_in(disk, topic="compacted")
+    (lost,) = of_code(found, "KL-404")
+    assert (lost.severity, lost.first_offset, lost.next_offset) == ("H", 0, 29)
+    assert {each.severity for each in of_code(found, "KL-209")} == {"L"}
+
+
+def test_retention_may_have_deleted_it_elsewhere(disk: Path) -> None:
+    (disk / "codec-none-0" / FIRST).unlink()
+    found = found_in(disk, topic="codec-none")
+    assert of_code(found, "KL-404") == []
+    assert {each.severity for each in of_code(found, "KL-209")} == {"L"}
+
+
+def test_deleting_records_also_moves_the_start_of_a_compacted_log(disk: Path) -> None:
+    """It is checkpointed, while the first segment is deleted a minute later."""
+    (disk / "compacted-0" / FIRST).unlink()
+    checkpoint = disk / "log-start-offset-checkpoint"
+    checkpoint.write_text("0\n2\nrecords-deleted 0 45\ncompacted 0 30\n")
+    assert of_code(found_in(disk, topic="compacted"), "KL-404") == []
