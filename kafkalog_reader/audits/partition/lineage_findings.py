@@ -54,7 +54,7 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
                 records_at_risk=count,
                 committed="known" if bound.known > bound.superseded else "none",
             )
-        if bound.known > bound.superseded:
+        if bound.known > bound.superseded and not _lost_its_end(newest, bound.superseded):
             is_proven = _is_proven(audit, newest, bound.superseded)
             yield finding(
                 UNCLEAN_ELECTION_EVIDENCE,
@@ -69,6 +69,17 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
                 records_at_risk=candidate.records(bound.superseded, bound.known),
                 committed="known",
             )
+
+
+def _lost_its_end(newest: ReplicaAudit | None, superseded: int) -> bool:
+    """Whether the newest leader's log was damaged since its broker last ran.
+
+    It ends below its own checkpointed high watermark, which a start would have lowered. So the
+    others go on where its log ends, without any election.
+    """
+    if newest is None or newest.log_end > superseded:
+        return False
+    return (newest.files.checkpointed_high_watermark or 0) > newest.log_end
 
 
 def _is_proven(audit: PartitionAudit, newest: ReplicaAudit | None, superseded: int) -> bool:

@@ -86,3 +86,20 @@ def test_a_named_leader_with_a_shorter_log_will_cut_the_others(tmp_path: Path) -
     assert audit.verdict is Verdict.PENDING_TRUNCATION
     assert audit.newest is audit.replicas[2]
     assert [each.bounds.superseded for each in audit.replicas] == [1, 1, None]
+
+
+def test_a_leader_whose_log_lost_its_end_is_no_sign_of_an_unclean_election(tmp_path: Path) -> None:
+    """It was elected in epoch 1 at offset 3 and wrote nothing; then its file lost a batch.
+
+    Its start would lower the high watermark to the log end: then it may have been elected after
+    the loss.
+    """
+    follower = held("a@0/e0 b@1/e0 c@2/e0", "0:0", 3)
+    for high_watermark, expected in ((3, False), (2, True)):
+        leader = held("a@0/e0 b@1/e0", "0:0 1:3", high_watermark)
+        audit = audited(
+            tmp_path / str(high_watermark),
+            state_of(leader, follower, follower, leader=0, leader_epoch=1),
+        )
+        codes = {each.code for each in findings_of(audit)}
+        assert ("KL-514" in codes) == expected
