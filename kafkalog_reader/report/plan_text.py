@@ -161,7 +161,7 @@ def _unseen_text(unseen: Unseen, *, is_one_broker: bool) -> str:
         return (
             f"the in-sync replicas ({names}) hold every committed record, and no copy of them was "
             "supplied. What the supplied copies lack is unknown, and would be lost: supply those "
-            "copies first."
+            "copies first, unless a merged log that is here has taken their place."
         )
     if unseen.role is UnseenRole.LEADER:
         who = f"by the metadata log {names} leads, and no copy of it was supplied"
@@ -172,7 +172,8 @@ def _unseen_text(unseen: Unseen, *, is_one_broker: bool) -> str:
         return f"{who}. If this copy is elected before it, what only it holds is lost."
     return (
         f"{who}. What only it holds is unknown, and these steps would lose it: supply its copy and "
-        "make the plan again. Only where that copy is gone for good, follow these steps."
+        "make the plan again. Follow these steps only where that copy is gone for good, or where a "
+        "merged log that is here has taken its place."
     )
 
 

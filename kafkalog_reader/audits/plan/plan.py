@@ -221,16 +221,20 @@ class Plan:
 
     @property
     def lost_at(self) -> Mapping[int, tuple[tuple[Choice, int], ...]]:
-        """By number of the start, the ranges that it loses: partition and index of the range."""
+        """By number of the start, the ranges that it loses: partition and index of the range.
+
+        Copies are cut once they and a leader run: whichever of them starts last decides.
+        """
         number = {b: n for n, start in enumerate(self.order.starts) for b in start.brokers}
         gone: dict[int, list[tuple[Choice, int]]] = {}
         for choice in self.losing:
+            leads = min((number[b] for b in choice.equals if b in number), default=0)
             for index, lost in enumerate(choice.lost):
                 if {*lost.brokers} & {*choice.apart}:
                     continue  # by a reassignment
-                when = max((number[b] for b in lost.brokers if b in number), default=None)
-                if when is not None:
-                    gone.setdefault(when, []).append((choice, index))
+                started = [number[b] for b in lost.brokers if b in number]
+                if started:
+                    gone.setdefault(max(leads, *started), []).append((choice, index))
         return {when: tuple(ranges) for when, ranges in gone.items()}
 
 
