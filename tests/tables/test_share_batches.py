@@ -6,6 +6,7 @@ KIP-932: where batches overlap, the greater delivery count holds, then the great
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_random_batches_give_each_offset_its_state(seed: int, start_offset: int)
     }
     assert decided == offset_by_offset(batches, start_offset)
     assert sum(each.last_offset + 1 - each.first_offset for each in found) == len(decided)
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert before.last_offset < after.first_offset
         # neighbours of one state are one batch
         assert before.last_offset + 1 < after.first_offset or before[2:] != after[2:]
@@ -69,7 +70,8 @@ def test_batches_are_combined(batches: Found, start_offset: int, expected: Found
 
 
 @pytest.mark.parametrize(
-    ("state", "name"), [(0, "available"), (2, "acknowledged"), (4, "archived"), (5, "5"), (-1, "-1")]
+    ("state", "name"),
+    [(0, "available"), (2, "acknowledged"), (4, "archived"), (5, "5"), (-1, "-1")],
 )
 def test_a_state_has_the_name_of_kafka_or_its_number(state: int, name: str) -> None:
     """RecordState: available 0, acquired 1, acknowledged 2, archived 4; others are not known."""

@@ -37,9 +37,7 @@ def written(root: Path, *names: str) -> Path:
 
 
 def signs(files: bool, times: bool, epochs: bool, ids: bool) -> ReleaseSigns:
-    return ReleaseSigns(
-        has_segments=files, time_indexes=times, leader_epochs=epochs, topic_ids=ids
-    )
+    return ReleaseSigns(has_segments=files, time_indexes=times, leader_epochs=epochs, topic_ids=ids)
 
 
 @pytest.mark.parametrize(
@@ -72,9 +70,7 @@ def test_a_log_directory_that_cannot_be_listed_shows_nothing(tmp_path: Path) -> 
     assert release_signs(str(tmp_path / "gone")) == signs(False, False, False, False)
 
 
-def test_only_some_folders_are_looked_into(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_some_folders_are_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_FOLDERS_LOOKED_INTO", 2)
     written(tmp_path, "a-0/x", "a-1/x", f"a-2/{LOG}")
     assert not release_signs(str(tmp_path)).has_segments
