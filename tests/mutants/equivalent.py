@@ -69,6 +69,7 @@ SIZES: Final = {
     "kafkalog_reader/scan/batch_finder.py": ("_FIRST_WINDOW", "_MAX_WINDOW"),
     "kafkalog_reader/scan/batch_run.py": ("MAX_RUN", "_APART"),
     "kafkalog_reader/scan/column_scan.py": ("_AT_ONCE",),
+    "kafkalog_reader/scan/recycled_memory.py": ("MAX_KEPT_BYTES", "MAX_KEPT"),
     "kafkalog_reader/scan/scan.py": ("_FIRST_READ",),
 }
 """How much is read or kept at once: one more or less takes other time, with the same result."""

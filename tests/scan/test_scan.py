@@ -178,3 +178,27 @@ def test_columns_of_many_and_of_few_batches_stay_when_the_room_is_filled_again(
         Scan(str(path), ScanPolicy(tolerant=False, window_size=1000), context=ReadContext()).runs()
     )
     assert np.concatenate([run.base_offset for run in few]).tolist() == list(range(5000))
+
+
+def test_plain_batches_come_without_their_bytes_if_those_are_not_kept(tmp_path: Path) -> None:
+    path = write_segment(tmp_path / "orders-3", [batch(0), batch(3)])
+    path.read_bytes()  # warm
+    for keep_bytes in (False, True):
+        scan = Scan(segment_of(path), ScanPolicy(keep_bytes=keep_bytes), context=ReadContext())
+        (run,) = scan.runs()
+        assert (len(run.buffer) > 0) is keep_bytes
+        assert run.base_offset.tolist() == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("base_offset", "next_offset"),
+    [(2**63 - 3, 2**63 - 2), (2**63 - 2, 2**63 - 1), (2**63 - 1,) * 2],
+)
+def test_no_offset_follows_the_greatest_one(
+    tmp_path: Path, base_offset: int, next_offset: int
+) -> None:
+    """Offsets are signed 64-bit numbers (reference, section 1)."""
+    moved = base_offset.to_bytes(8, "big") + batch(0, 1)[8:]
+    scan = Scan(segment_of(write_segment(tmp_path / "t-0", [moved])), context=ReadContext())
+    assert sum(run.count for run in scan.runs()) == 1
+    assert scan.next_offset == next_offset
