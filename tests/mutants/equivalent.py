@@ -18,6 +18,7 @@ _OTHERS: Final = (
     "others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[%s])"
 )
 _NEWEST: Final = "newest = max(map(_timestamp, segments), default=-%s)"
+_NO_OFFSET: Final = "if start %s next_offset:"
 _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
@@ -57,6 +58,12 @@ EQUIVALENT: Final = (
         line=_ENDS_FIRST % "<",
         changed=_ENDS_FIRST % "<=",
         reason="of two ranges that end together, the second is left behind by the next step",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/election/election_loss.py",
+        line=_NO_OFFSET % ">=",
+        changed=_NO_OFFSET % ">",
+        reason="a range that begins at its end is in none of the lists",
     ),
     Equivalent(
         path="kafkalog_reader/tables/best_replica.py",
