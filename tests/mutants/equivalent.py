@@ -19,6 +19,7 @@ _OTHERS: Final = (
 )
 _NEWEST: Final = "newest = max(map(_timestamp, segments), default=-%s)"
 _NO_OFFSET: Final = "if start %s next_offset:"
+_CHEAPEST: Final = 'return "offset" if "offset" in names else names[%s]'
 _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
@@ -64,6 +65,12 @@ EQUIVALENT: Final = (
         line=_NO_OFFSET % ">=",
         changed=_NO_OFFSET % ">",
         reason="a range that begins at its end is in none of the lists",
+    ),
+    Equivalent(
+        path="spark_datasource/reader.py",
+        line=_CHEAPEST % "0",
+        changed=_CHEAPEST % " -1",
+        reason="every column has as many rows, and tables without offsets are small",
     ),
     Equivalent(
         path="kafkalog_reader/tables/best_replica.py",
