@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures.builder import cluster, data_batch, parse_log, replica
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind
 from kafkalog_reader.format.record import Record
 from tests.audits.comparison.batches_alone import compared
 
@@ -150,4 +150,22 @@ def test_a_leader_epoch_that_only_one_header_has_is_misread(audited: Audited) ->
     (difference,) = found.differences
     assert (difference.first_offset, difference.next_offset) == (2, 4)
     assert difference.damaged == (one,)
+    assert not found.forks
+
+
+@pytest.mark.parametrize("wrong_copy", [0, 1])
+def test_a_base_offset_that_only_one_header_has_is_put_right(
+    wrong_copy: int, audited: Audited
+) -> None:
+    """No checksum covers it, and the other copy has the same bytes where it belongs (4.1)."""
+    first, second, third = parse_log("0-1/e0 2-3/e0 4-5/e0")
+    moved = replace(second, lies={"base_offset": 2 + 2**20})
+    logs = [[first, second, third], [first, second, third]]
+    logs[wrong_copy][1] = moved
+    found = audited(*(replica(log, epochs="0:0", high_watermark=6) for log in logs)).comparison
+    assert isinstance(found, Comparison)
+    (difference,) = found.differences
+    assert difference.kind is DifferenceKind.UNCOVERED
+    assert (difference.first_offset, difference.next_offset) == (2, 4)
+    assert difference.moved == (found.replicas[wrong_copy],)
     assert not found.forks
