@@ -20,9 +20,7 @@ _OTHERS: Final = (
 _NEWEST: Final = "newest = max(map(_timestamp, segments), default=-%s)"
 _NO_OFFSET: Final = "if start %s next_offset:"
 _CHEAPEST: Final = 'return "offset" if "offset" in names else names[%s]'
-_MIXED: Final = (
-    "mixed ^= (run.crc[part] ^ run.crc_computed[part] << 1).astype(np.uint64) %s crc"
-)
+_MIXED: Final = "mixed ^= (run.crc[part] ^ run.crc_computed[part] << 1).astype(np.uint64) %s crc"
 _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
