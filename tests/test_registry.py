@@ -43,9 +43,9 @@ def test_columns_are_checked_before_a_file_is_opened() -> None:
     assert registry.request(table, "offset").columns == ("offset",)
     with pytest.raises(OptionError, match="offset, topic, offset: a column is named twice"):
         registry.request(table, ["offset", "topic", "offset"])
-    with pytest.raises(UsageError, match="'offsets'.*'offset'"):
+    with pytest.raises(UsageError, match=r"'offsets'.*'offset'"):
         registry.request(table, ["offsets"])
-    with pytest.raises(UsageError, match="no option named .from_offsets."):
+    with pytest.raises(UsageError, match=r"no option named .from_offsets."):
         registry.request(table, from_offsets=3)  # type: ignore[call-arg]  # that is the point
 
 
