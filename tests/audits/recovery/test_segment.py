@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from fixtures.builder import EPOCH_MILLIS, Batch, data_batch
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.log.read_segment import ReadSegment
 from kafkalog_reader.audits.recovery.rule import LogConfig
-from kafkalog_reader.audits.recovery.segment import LoadingSegment, recover
+from kafkalog_reader.audits.recovery.segment import LoadingSegment, read_next_offset, recover
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.progress import no_progress
@@ -150,3 +152,33 @@ def test_what_was_read_before_need_not_be_read_again(
     assert recover(segment, LeaderEpochCache(), config, no_progress, known) == expected
     assert expected.greatest_offset == max(offsets)
     assert expected.next_offset == offsets[-1] + 1 or expected.falls
+
+
+SIZE = len(data_batch(0, [Record(offset_delta=0)]).build())
+
+
+@pytest.mark.parametrize(
+    ("offsets", "entry", "end"),
+    [
+        pytest.param([10, 20, 30], None, 31, id="without_entries_all_is_read"),
+        pytest.param([10, 20, 30], (20, SIZE), 31, id="from_the_entry_on"),
+        pytest.param([10, 20, 30], (30, 2 * SIZE), 31, id="from_the_last_batch_on"),
+        pytest.param([10, 20, 30], (31, 2 * SIZE), 0, id="the_entry_is_one_too_high"),
+        pytest.param([10, 20, 30], (20, 3 * SIZE), 0, id="the_entry_is_behind_the_file"),
+        pytest.param([10, 20, 15], (20, SIZE), 16, id="found_and_then_offsets_fall"),
+        pytest.param([10, 20, 15], (21, SIZE), 0, id="not_found_and_offsets_fall"),
+        pytest.param([10, 20, 15], (15, 2 * SIZE), 16, id="the_last_one_fell"),
+    ],
+)
+def test_the_end_of_a_segment_is_read_from_its_last_index_entry_on(
+    tmp_path: Path, offsets: list[int], entry: tuple[int, int] | None, end: int
+) -> None:
+    """LogSegment#readNextOffset: the end of what a search for that offset finds, else the base."""
+    path = tmp_path / f"{0:020}.log"
+    records = [Record(offset_delta=0)]
+    path.write_bytes(b"".join(data_batch(offset, records).build() for offset in offsets))
+    content = b"" if entry is None else struct.pack(">ii", *entry)
+    path.with_suffix(".index").write_bytes(content)
+    segment = _segment(path)
+    segment.files = replace(segment.files, offset_index_size=len(content))
+    assert read_next_offset(segment, no_progress) == end
