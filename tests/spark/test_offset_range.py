@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures.builder import EPOCH_MILLIS, cluster, data_batch, marker_batch, replica
-from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.errors import KafkaLogError, OptionError
 from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record
+from spark_datasource.offset_range import check_named
 from spark_datasource.source import KafkaLogDataSource
 
 if TYPE_CHECKING:
@@ -248,6 +249,29 @@ def test_what_the_kafka_source_refuses_is_refused(
     log: Path, options: dict[str, str], problem: str
 ) -> None:
     assert problem in refused(log, **options)
+
+
+@pytest.mark.parametrize(
+    ("missing", "named"),
+    [
+        (1, "t-0. Name"),
+        (5, "t-0, t-1, t-2, t-3, t-4. Name"),
+        (6, "t-0, t-1, t-2, t-3, t-4 and 1 more. Name"),
+        (12, "t-0, t-1, t-2, t-3, t-4 and 7 more. Name"),
+    ],
+)
+def test_five_partitions_that_were_left_out_are_named(missing: int, named: str) -> None:
+    everything = [("t", number) for number in range(missing)]
+    given = {"startingOffsets": frozenset({("t", missing)})}
+    with pytest.raises(OptionError) as caught:
+        check_named(given, [*everything, ("t", missing)])
+    assert str(caught.value) == (
+        f"option startingOffsets: nothing for {named} every topic partition: "
+        "-2 is the earliest offset, -1 the latest"
+    )
+    check_named({"startingOffsets": frozenset(everything)}, everything)
+    with pytest.raises(OptionError, match=r"Name every topic partition$"):
+        check_named({"startingOffsetsByTimestamp": frozenset()}, everything)
 
 
 def test_without_fail_on_data_loss_the_read_shows_what_is_there(

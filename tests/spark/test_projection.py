@@ -13,14 +13,16 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from kafkalog_reader import registry
+from kafkalog_reader.errors import UsageError
+from spark_datasource.projection import parse_columns, projected_columns, spark_schema
 from tests.spark.rows import EACH_RECORD_ONCE, failure
 
 if TYPE_CHECKING:
     from tests.spark.rows import Read
 
-pytestmark = pytest.mark.spark
 
-
+@pytest.mark.spark
 @pytest.mark.parametrize(
     "schema",
     [
@@ -38,6 +40,7 @@ def test_a_schema_is_a_projection_in_any_order(read: Read, schema: Any, pushdown
     assert Counter(map(repr, frame.collect())) == Counter(map(repr, expected))
 
 
+@pytest.mark.spark
 def test_no_column_at_all_still_counts(read: Read) -> None:
     nothing = read(schema=StructType([]))
     if pyspark.__version__.startswith("4.0."):  # would return 0
@@ -48,11 +51,13 @@ def test_no_column_at_all_still_counts(read: Read) -> None:
     assert read().limit(3).count() == 3
 
 
+@pytest.mark.spark
 def test_a_list_of_columns_is_shown_in_its_order(read: Read) -> None:
     assert read(columns="offset, topic").columns == ["offset", "topic"]
     assert read(columns="offset", table="checkpoints").columns == ["offset"]
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
@@ -83,8 +88,64 @@ def test_a_schema_that_the_table_does_not_have_is_refused(
     assert failure(read(schema=schema).collect) == message
 
 
+@pytest.mark.spark
 def test_two_projections_that_disagree_are_refused(read: Read) -> None:
     assert read(schema="topic string", columns="topic").count() == EACH_RECORD_ONCE.total()
     assert failure(read(schema="topic string", columns="offset").collect) == (
         "option columns and .schema(...) name different columns: give one of them"
     )
+
+
+KAFKA = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
+"""What Spark's own Kafka source shows, in its order."""
+
+
+@pytest.mark.parametrize(
+    ("text", "table", "with_headers", "columns"),
+    [
+        (None, "records", False, KAFKA),
+        (None, "records", True, (*KAFKA, "headers")),
+        (" Kafka ", "records", False, KAFKA),
+        ("kafka", "records", True, (*KAFKA, "headers")),
+        ("ALL", "records", False, None),
+        ("all", "records", True, None),
+        (None, "batches", False, None),
+        ("offset", "records", False, ("offset",)),
+        (" offset , topic", "records", False, ("offset", "topic")),
+        ("headers,offset", "records", True, ("headers", "offset")),
+        ("baseOffset", "batches", False, ("baseOffset",)),
+    ],
+)
+def test_columns_are_those_of_kafka_all_or_a_list(
+    text: str | None, table: str, with_headers: bool, columns: tuple[str, ...] | None
+) -> None:
+    found = parse_columns(text, registry.table(table), with_headers=with_headers)
+    assert found == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "table", "with_headers", "problem"),
+    [
+        ("kafka", "batches", False, "only table records has these columns"),
+        ("", "records", False, "write kafka, all, or names separated by commas"),
+        ("offset,,topic", "records", False, "write kafka, all, or names separated by commas"),
+        ("offset, topic, offset", "records", False, "a column is named twice"),
+        ("offset", "records", True, "option includeHeaders adds to columns=kafka"),
+        ("offsets", "records", False, "Did you mean 'offset'?"),
+    ],
+)
+def test_columns_that_make_no_sense_are_refused(
+    text: str, table: str, with_headers: bool, problem: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_columns(text, registry.table(table), with_headers=with_headers)
+    assert problem in str(caught.value)
+
+
+def test_a_schema_may_name_columns_in_any_order_but_none_twice() -> None:
+    table = registry.table("records")
+    known = spark_schema(table, ("topic", "offset"))
+    assert known.names == ["topic", "offset"]
+    assert projected_columns(table, StructType([*reversed(known.fields)])) == ("offset", "topic")
+    with pytest.raises(UsageError, match="topic, offset, topic: a column is named twice"):
+        projected_columns(table, StructType([*known.fields, known.fields[0]]))

@@ -143,6 +143,63 @@ def test_filters_add_up() -> None:
 
 
 @pytest.mark.parametrize(
+    ("pushed", "bounds"),
+    [
+        (In(("offset",), [7, 3, 5]), (3, 8)),
+        (In(("offset",), [7, None]), (7, 8)),
+        (EqualTo(("offset",), 0), (0, 1)),
+        (EqualTo(("offset",), -1), (0, 0)),
+        (GreaterThan(("offset",), 2**63 - 1), (2**63 - 1, None)),
+        (LessThan(("offset",), 0), (None, 0)),
+        (LessThan(("offset",), -(2**63)), (None, 0)),
+        (LessThanOrEqual(("offset",), 2**63 - 1), (None, None)),
+        (LessThanOrEqual(("offset",), 2**63 - 2), (None, 2**63 - 1)),
+    ],
+    ids=repr,
+)
+def test_offsets_that_pass_are_in_a_half_open_range(
+    pushed: Filter, bounds: tuple[int | None, int | None]
+) -> None:
+    narrowed = narrow("records", ReadRequest(), pushed)
+    assert narrowed is not None
+    assert (narrowed.from_offset, narrowed.to_offset) == bounds
+
+
+@pytest.mark.parametrize("column", ["offset", "leaderEpoch", "timestamp"])
+def test_null_is_in_no_list_so_that_nothing_passes(column: str) -> None:
+    narrowed = narrow("records", ReadRequest(), In((column,), [None]))
+    assert narrowed is not None
+    low, high = {
+        "offset": (narrowed.from_offset, narrowed.to_offset),
+        "leaderEpoch": (narrowed.min_leader_epoch, narrowed.max_leader_epoch),
+        "timestamp": (narrowed.from_timestamp, narrowed.to_timestamp),
+    }[column]
+    assert low is not None
+    assert high is not None
+    assert low > high
+
+
+def test_a_narrower_filter_wins_whichever_comes_first() -> None:
+    def of(*filters: Filter) -> ReadRequest:
+        request = ReadRequest()
+        for pushed in filters:
+            request = narrow("records", request, pushed) or pytest.fail(str(pushed))
+        return request
+
+    epochs = [GreaterThan(("leaderEpoch",), 2), GreaterThanOrEqual(("leaderEpoch",), 5)]
+    epochs += [LessThan(("leaderEpoch",), 9), LessThanOrEqual(("leaderEpoch",), 7)]
+    expected = ReadRequest(min_leader_epoch=5, max_leader_epoch=7)
+    assert of(*epochs) == of(*reversed(epochs)) == expected
+    times = [
+        kind(("timestamp",), EPOCH + timedelta(milliseconds=at))
+        for kind, at in (
+            (GreaterThan, 2), (GreaterThanOrEqual, 5), (LessThan, 9), (LessThanOrEqual, 7),
+        )
+    ]  # fmt: skip
+    assert of(*times) == of(*reversed(times)) == ReadRequest(from_timestamp=5, to_timestamp=8)
+
+
+@pytest.mark.parametrize(
     "pushed",
     [
         Not(EqualTo(("topic",), "a")),

@@ -174,6 +174,31 @@ def test_limits_are_shared_among_partitions(tmp_path: Path) -> None:
     assert sum(taken.values()) == pytest.approx(40 * 1024 / size, abs=2)
 
 
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.2 and later ask for limits")
+@pytest.mark.parametrize(
+    ("backlogs", "limit", "taken"),
+    [
+        pytest.param((3, 3), 3, (1, 1), id="1.5 is 1"),
+        pytest.param((9, 1), 5, (4, 1), id="4.5 is 4, and 0.5 is 1"),
+        pytest.param((6, 2), 4, (3, 1), id="1 is 1"),
+        pytest.param((4, 0), 3, (3, 0), id="nothing new in one"),
+        pytest.param((4, 4), 8, (4, 4), id="exactly all"),
+        pytest.param((4, 4), 9, (4, 4), id="more than there is"),
+        pytest.param((0, 0), 3, (0, 0), id="nothing at all"),
+    ],
+)
+def test_a_share_is_rounded_as_by_the_kafka_source(
+    tmp_path: Path, backlogs: tuple[int, int], limit: int, taken: tuple[int, int]
+) -> None:
+    """Below one it is rounded up, else down. Source: Spark 4.0, KafkaMicroBatchStream#rateLimit."""
+    from pyspark.sql.streaming.datasource import ReadMaxRows
+
+    stream = reader(logs(tmp_path / "d", *(5 + each for each in backlogs)))
+    begun = {"t": {"0": 5, "1": 5}}
+    ends = {"t": {str(number): 5 + each for number, each in enumerate(taken)}}
+    assert stream.latestOffset(begun, ReadMaxRows(limit)) == ends
+
+
 def test_available_now_ends_with_what_was_there(tmp_path: Path) -> None:
     path = logs(tmp_path / "d", 3)
     stream = reader(path, startingOffsets="earliest")

@@ -17,6 +17,7 @@ from kafkalog_reader.tables.best_replica import (
     best_replica,
     chosen_by_partition,
     chosen_replicas,
+    warn_of_lacking,
 )
 from kafkalog_reader.tables.request import ReadRequest
 from tests.io.counted_rate import CountedRate
@@ -247,3 +248,29 @@ def test_each_copy_of_a_partition_comes_with_the_chosen_ones(two_leaders: Path) 
         ((every, found, _),) = chosen_by_partition(evidence, request, Damage(Mode.FAILFAST))
         assert every == replicas
         assert [*found] == [replicas[number] for number in chosen]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({}, "t-0: read from"),
+        ({"with_cluster": False}, "t-0: read from"),
+        ({"with_cluster": True}, "t-0 of cluster c: read from"),
+    ],
+)
+def test_a_warning_names_the_cluster_where_there_are_several(
+    two_leaders: Path, caplog: pytest.LogCaptureFixture, options: dict[str, bool], named: str
+) -> None:
+    best, lacking = best_and_lacking(copies(two_leaders), Damage(Mode.FAILFAST))
+    assert best is not None
+    warn_of_lacking(best, lacking, **options)
+    best_replica(copies(two_leaders), Damage(Mode.FAILFAST), **options)
+    assert len(caplog.messages) == 2
+    assert all(each.startswith(named) for each in caplog.messages)
+
+
+def test_a_copy_that_lacks_nothing_gives_no_warning(
+    two_leaders: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    warn_of_lacking(copies(two_leaders)[0], [])
+    assert caplog.messages == []

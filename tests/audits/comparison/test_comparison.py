@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder import cluster, data_batch, parse_log, replica
+from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind
 from kafkalog_reader.format.record import Record
 from tests.audits.comparison.batches_alone import compared
 
 if TYPE_CHECKING:
     from fixtures.builder.batch import Batch
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from tests.audits.conftest import Audited
 
 ROLL = st.sampled_from([200, 1 << 20])
 SIZES = st.lists(st.integers(1, 9), min_size=0, max_size=12)
@@ -88,3 +91,81 @@ def test_a_log_that_begins_later_joins_the_same_history(
     assert comparison.content_fork(*comparison.replicas) is None
     common = [branch for branch in comparison.branches() if branch.replicas == comparison.replicas]
     assert sum(branch.records for branch in common) == sum(shared[first:])
+
+
+def differences(*logs: str) -> list[tuple[str, int, int, int, list[int | None]]]:
+    """The kind, the offsets, the records, and who lacks them."""
+    found = compared_in_files([[*parse_log(log)] for log in logs], [1 << 20] * len(logs))
+    return [
+        (
+            each.kind.value,
+            each.first_offset,
+            each.next_offset,
+            each.records,
+            [one.broker_id for one in each.absent],
+        )
+        for each in found.differences
+    ]
+
+
+@pytest.mark.parametrize(
+    ("logs", "expected"),
+    [
+        pytest.param(
+            ["0-1/e0 2-5/e1", "0-1/e0 4-6/e2"], [("missing", 2, 4, 2, [1])], id="up_to_its_batch"
+        ),
+        pytest.param(
+            ["0-1/e0 4-6/e2", "0-1/e0 2-5/e1"], [("missing", 2, 4, 2, [0])], id="the_first_copy"
+        ),
+        pytest.param(
+            ["0-1/e0 2-3/e1", "0-1/e0 2-9/e3", "0-1/e0 5-6/e2"],
+            [("missing", 2, 4, 2, [2])],
+            id="up_to_the_end_of_the_other_batch",
+        ),
+        pytest.param(["0-1/e0 2-5/e1", "0-1/e0 2-6/e2"], [], id="nothing"),
+        pytest.param(["0-1/e0 2-3/e0", "0-1/e0"], [], id="a_shorter_log"),
+        pytest.param(
+            ["0-1/e0 2-3/e0 4-5/e0", "0-1/e0 4-5/e0"], [("missing", 2, 4, 2, [1])], id="no_fork"
+        ),
+    ],
+)
+def test_offsets_that_a_copy_lacks_where_it_parts_are_missing(
+    logs: list[str], expected: list[tuple[str, int, int, int, list[int | None]]]
+) -> None:
+    assert differences(*logs) == expected
+
+
+def test_a_leader_epoch_that_only_one_header_has_is_misread(audited: Audited) -> None:
+    """No checksum covers it: both checkpoints and the other copy say 0 (reference, 4.1)."""
+    first, second, third = parse_log("0-1/e0 2-3/e0 4-5/e0")
+    flipped = replace(second, lies={"leader_epoch": 4})
+    held = [
+        replica(log, epochs="0:0", high_watermark=6)
+        for log in ([first, flipped, third], [first, second, third])
+    ]
+    found = audited(*held).comparison
+    assert isinstance(found, Comparison)
+    one, _ = found.replicas
+    assert found.misread_epochs == {one: {4: 0}}
+    (difference,) = found.differences
+    assert (difference.first_offset, difference.next_offset) == (2, 4)
+    assert difference.damaged == (one,)
+    assert not found.forks
+
+
+@pytest.mark.parametrize("wrong_copy", [0, 1])
+def test_a_base_offset_that_only_one_header_has_is_put_right(
+    wrong_copy: int, audited: Audited
+) -> None:
+    """No checksum covers it, and the other copy has the same bytes where it belongs (4.1)."""
+    first, second, third = parse_log("0-1/e0 2-3/e0 4-5/e0")
+    moved = replace(second, lies={"base_offset": 2 + 2**20})
+    logs = [[first, second, third], [first, second, third]]
+    logs[wrong_copy][1] = moved
+    found = audited(*(replica(log, epochs="0:0", high_watermark=6) for log in logs)).comparison
+    assert isinstance(found, Comparison)
+    (difference,) = found.differences
+    assert difference.kind is DifferenceKind.UNCOVERED
+    assert (difference.first_offset, difference.next_offset) == (2, 4)
+    assert difference.moved == (found.replicas[wrong_copy],)
+    assert not found.forks

@@ -87,6 +87,24 @@ def test_many_at_once_are_as_one_by_one(
     assert at_once == compared(tmp_path, window_size)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_copies_that_begin_at_different_batches_are_in_step_all_the_same(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their windows begin at different batches, so that one batch has several indexes."""
+    chance = random.Random(seed)
+    log = sound_log(chance)
+    described = replica(log[:1], epochs="0:0")
+    for broker, left_out in enumerate(chance.sample([0, 4, 9], 3)):
+        content, _ = damaged(log, set(), 0.3, chance)
+        content = content[sum(len(each.build()) for each in log[:left_out]) :]
+        cluster(tmp_path, {broker: replace(described, files={f"{0:020}.log": content})})
+    at_once = compared(tmp_path, 8 << 20)
+    assert at_once.differences
+    monkeypatch.setattr(_Comparer, "_take_damaged", lambda *_: False)
+    assert at_once == compared(tmp_path, 8 << 20)
+
+
 def test_each_damaged_batch_is_counted_and_reported(tmp_path: Path) -> None:
     chance = random.Random(1)
     log = sound_log(chance)

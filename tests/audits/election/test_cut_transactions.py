@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import cluster
+from fixtures.builder import cluster, data_batch, marker_batch, parse_log, replica
 from fixtures.synthetic.across_replicas import changed, cut, tail
 from fixtures.synthetic.base_sets import Copies, transactional
 from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.elections import election_rows
 from kafkalog_reader.audits.tables.findings import findings_of
+from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
+from kafkalog_reader.format.control_record import ControlType
+from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fixtures.builder import Batch
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from tests.audits.conftest import Audited
 
 OPEN, LAST_MARKER, LAST_DATA = 150, 149, 147
 """In the base set T: the undecided transaction, the last marker, and its records."""
@@ -54,3 +60,46 @@ def test_a_marker_on_the_other_side_of_a_fork_is_lost_too(tmp_path: Path) -> Non
     (found,) = (each for each in findings_of(audit) if each.code == "KL-713")
     assert found.directory == audit.replicas[0].directory
     assert (found.severity, found.first_offset) == ("H", LAST_DATA)
+
+
+def transaction(offset: int, producer_id: int, leader_epoch: int) -> Batch:
+    """One record in a transaction."""
+    record = data_batch(offset, [Record(offset_delta=0, value=b"v")], leader_epoch=leader_epoch)
+    return replace(
+        record,
+        producer_id=producer_id,
+        producer_epoch=0,
+        base_sequence=0,
+        flags=TRANSACTIONAL_BIT,
+    )
+
+
+def commit(offset: int, producer_id: int, leader_epoch: int) -> Batch:
+    return marker_batch(
+        offset,
+        control_type=ControlType.COMMIT,
+        leader_epoch=leader_epoch,
+        producer_id=producer_id,
+        producer_epoch=0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "first"),
+    [
+        pytest.param([], None, id="at the fork: another transaction"),
+        pytest.param([transaction(2, 8, 0)], 2, id="before the fork: the same one"),
+    ],
+)
+def test_only_a_transaction_that_began_before_the_fork_is_the_same(
+    audited: Audited, before: list[Batch], first: int | None
+) -> None:
+    """Broker 0 wrote 7's transaction and no marker; broker 1 wrote 8's, and its marker."""
+    shared = [*parse_log("0-1/e0"), *before]
+    fork = 2 + len(before)
+    alone = [*shared, transaction(fork, 7, 1)]
+    newer = [*shared, transaction(fork, 8, 2), commit(fork + 1, 8, 2)]
+    audit = audited(*(replica(log, high_watermark=2) for log in (alone, newer)))
+    assert audit.fork_offset == fork
+    found = {each.broker_id: each.cut_transactions for each in audit.candidates}
+    assert found == {0: () if first is None else (first,), 1: ()}

@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from fixtures.builder import Batch, marker_batch, parse_log, replica
 from kafkalog_reader.audits.comparison.committed import CommitBounds
+from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches, DamagedRows
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidate import Candidate
 from kafkalog_reader.audits.election.election_loss import lost_ranges
@@ -271,6 +273,27 @@ def test_offsets_that_damage_hides_on_every_copy_are_counted_apart(
         assert (counts.known, counts.possible, counts.only_if_unclean, counts.uncommitted) == (
             4, 4, 1, 1,
         )  # fmt: skip
+
+
+def damaged_rows(first: int, following: int) -> DamagedBatches:
+    """One damaged batch, a record an offset, that no copy has intact."""
+    found = DamagedBatches()
+    found.holders.append(())
+    columns = (np.array([each], np.int64) for each in (first, following, following - first))
+    found._parts.append(DamagedRows(*columns, np.array([0], np.int32)))
+    return found
+
+
+def test_damage_that_copies_frame_otherwise_hides_no_more_than_the_offsets_there() -> None:
+    """Of 4 to 7, each of two damaged batches may hold all four; 2 and 3 are known committed."""
+    leader = candidate(THREE, 0)
+    holders = [candidate(ONE, 10, known=4), candidate(TWO, 10)]
+    whole = branch(0, 10, ONE, TWO)
+    rows = {ONE: damaged_rows(2, 8), TWO: damaged_rows(3, 8), THREE: DamagedBatches()}
+    found = replace(comparison(whole), damaged=rows)
+    (lost,), _ = lost_ranges(leader, (), [leader, *holders], found)
+    assert (lost.records.damaged_known, lost.records.damaged_possible) == (3, 4)
+    assert lost.records.damaged == 10
 
 
 @pytest.mark.parametrize("end", [0, 3, 6, 10])

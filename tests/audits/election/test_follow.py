@@ -9,9 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures.builder import parse_epochs
-from kafkalog_reader.audits.election.follow import FollowingEnd, elected, follow
+from kafkalog_reader.audits.election.follow import (
+    FollowingEnd,
+    elected,
+    follow,
+    target_of,
+    truncated,
+)
 from kafkalog_reader.audits.log.epoch_log import EpochLog
-from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.log.leader_epoch_cache import EpochEnd, LeaderEpochCache
 
 
 def log(epochs: str, end: int, *, start: int = 0, high_watermark: int = 0) -> EpochLog:
@@ -80,6 +86,71 @@ def test_a_follower_that_ends_below_the_leaders_start_begins_there() -> None:
     assert following.outcome is FollowingEnd.RESTARTED
     assert following.follower.log_start_offset == 20
     assert following.truncation_offset == 0
+
+
+@pytest.mark.parametrize(
+    ("leader", "follower", "outcome", "end", "start"),
+    [
+        pytest.param(log("5:0", 9), log("", 0), "UNCHECKED", 0, 0, id="empty"),
+        pytest.param(log("0:0", 9), log("1:0", 9), "LOOPS", 9, 0, id="no_answer_and_equally_long"),
+        pytest.param(log("0:0", 9), log("1:0", 8), "LOOPS", 8, 0, id="no_answer_and_shorter"),
+        pytest.param(
+            log("0:0", 9), log("1:0", 10), "ENDED_AT_LEADER", 9, 0, id="no_answer_and_longer"
+        ),
+        pytest.param(log("", 9), log("1:0", 9), "LOOPS", 9, 0, id="a_leader_without_epochs"),
+        pytest.param(
+            log("1:0", 9, start=5), log("1:0", 4), "RESTARTED", 5, 5, id="ends_below_the_start"
+        ),
+        pytest.param(
+            log("1:0", 9, start=5), log("1:0", 5), "ACCEPTED", 5, 0, id="ends_at_the_start"
+        ),
+        pytest.param(log("1:0", 9), log("1:0", 9), "ACCEPTED", 9, 0, id="equal"),
+        pytest.param(log("1:0", 9), log("1:0", 8), "ACCEPTED", 8, 0, id="behind"),
+        pytest.param(log("1:0", 9), log("1:0", 10), "ACCEPTED", 9, 0, id="ahead"),
+    ],
+)
+def test_how_following_ends(
+    leader: EpochLog, follower: EpochLog, outcome: str, end: int, start: int
+) -> None:
+    """By a leader that stays leader, so that no epoch begins at its end."""
+    following = follow(leader, follower)
+    assert following.outcome is FollowingEnd[outcome]
+    after = following.follower
+    assert (after.log_end_offset, after.log_start_offset) == (end, start)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "epoch", "answered", "target"),
+    [
+        pytest.param("", 1, 4, 4, id="no_epoch"),
+        pytest.param("", 1, 40, 20, id="no_epoch_and_short"),
+        pytest.param("3:5", 1, 9, 5, id="nothing_that_old"),
+        pytest.param("0:0 2:7", 1, 4, 7, id="only_an_older_one"),
+        pytest.param("0:0 2:27", 1, 4, 20, id="an_older_one_that_ends_beyond_the_log"),
+        pytest.param("1:0 2:7", 1, 4, 4, id="its_end_is_later"),
+        pytest.param("1:0 2:7", 1, 9, 7, id="its_end_is_earlier"),
+        pytest.param("1:0", 1, 40, 20, id="the_log_ends_earlier"),
+    ],
+)
+def test_a_diverging_answer_gives_a_target(
+    epochs: str, epoch: int, answered: int, target: int
+) -> None:
+    """AbstractFetcherThread#getOffsetTruncationState, for a log of 20 records."""
+    assert target_of(EpochEnd(epoch, answered), log(epochs, 20)) == target
+
+
+def test_a_truncation_takes_entries_at_its_target_and_the_high_watermark_along() -> None:
+    before = log("0:0 1:5 2:9", 12, start=3, high_watermark=8)
+    assert truncated(before, 9) == log("0:0 1:5", 9, start=3, high_watermark=8)
+    assert truncated(before, 5) == log("0:0", 5, start=3, high_watermark=5)
+    assert truncated(before, 2) == log("0:0", 2, start=2, high_watermark=2)
+    assert truncated(before, 12) == before
+    assert truncated(before, 13) == before
+
+
+@pytest.mark.parametrize("end", [*FollowingEnd])
+def test_only_three_ends_keep_a_follower_out_of_the_isr(end: FollowingEnd) -> None:
+    assert end.is_in_sync is (end.name not in {"STUCK", "LOOPS", "REFETCHES"})
 
 
 @dataclass

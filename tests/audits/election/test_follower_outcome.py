@@ -100,6 +100,24 @@ def test_a_leader_that_knows_its_last_epoch_is_followed(tmp_path: Path, leader: 
     assert found[0, 1] is not FollowingEnd.REFETCHES
 
 
+@pytest.mark.parametrize(
+    ("rules", "refetches"),
+    [
+        (("current",), True),
+        (("current", "several-rounds", "one-round"), True),
+        (("several-rounds", "current"), False),
+        (("one-round", "current"), False),
+    ],
+)
+def test_only_a_fetch_that_sends_an_epoch_can_be_refused_for_it(
+    rules: tuple[str, ...], refetches: bool, audited: Audited
+) -> None:
+    """Fetches send the last epoch since 2.7; of several possible rules the first is used."""
+    found = followed(audited(FORGOT, KNOWS, clean=(0, 1)), tuple(map(TruncationRule, rules)))
+    assert (found.following.outcome is FollowingEnd.REFETCHES) is refetches
+    assert found.rule is TruncationRule(rules[0])
+
+
 UNDERCUT = replica("0-4/e0 5-9/e0", epochs="0:0 2:5", high_watermark=10)
 
 

@@ -6,11 +6,12 @@ ProducerStateManager.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixtures.builder import cluster, replica, small_batches
+from fixtures.builder import cluster, data_batch, replica, small_batches
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.recovery.load import LogLoad
@@ -22,6 +23,7 @@ from kafkalog_reader.audits.recovery.rule import (
     LogConfig,
     StartRule,
 )
+from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 from tests.audits.recovery.logs import FIRST, LAST, start, write_small
@@ -290,3 +292,55 @@ def test_a_segment_that_was_recovered_does_not_end_the_rebuilding(tmp_path: Path
     keep_snapshots(directory, [END + 1], None)
     with pytest.raises(StartFailure, match=f"{second.name}.*to rebuild the producers' state"):
         loaded(tmp_path, is_clean=True)
+
+
+def write_offsets(root: Path, offsets: list[int], behind: bytes = b"") -> None:
+    """One segment 0 of a killed broker, with one record at each of these offsets."""
+    batches = [data_batch(offset, [Record(offset_delta=0, value=b"v")]) for offset in offsets]
+    content = b"".join(batch.build() for batch in batches) + behind
+    cluster(root, {1: replace(replica(batches[:1]), files={f"{FIRST}.log": content})})
+
+
+GREATEST = 2**31 - 1
+"""The greatest offset above the base that an index entry holds: Integer.MAX_VALUE."""
+
+
+def test_the_greatest_offset_of_a_segment_needs_no_split(tmp_path: Path) -> None:
+    write_offsets(tmp_path, [0, 5, GREATEST])
+    load = loaded(tmp_path, recovery_point=0)
+    assert [each.base_offset for each in load.segments] == [0]
+    assert load.log_end_offset == GREATEST + 1
+
+
+@pytest.mark.parametrize(
+    ("offsets", "bases"),
+    [
+        ([0, 5, GREATEST + 1], [0, GREATEST + 1]),
+        ([0, GREATEST, GREATEST + 1, GREATEST + 9], [0, GREATEST + 1]),
+        ([0, 2 * GREATEST, 4 * GREATEST], [0, 2 * GREATEST, 4 * GREATEST]),
+    ],
+)
+def test_a_segment_with_greater_offsets_is_split(
+    tmp_path: Path, offsets: list[int], bases: list[int]
+) -> None:
+    """LocalLog#splitOverflowedSegment."""
+    write_offsets(tmp_path, offsets)
+    load = loaded(tmp_path, recovery_point=0)
+    assert [each.base_offset for each in load.segments] == bases
+    assert (load.log_end_offset, load.lost) == (offsets[-1] + 1, [])
+    assert f"offset {offsets[-1]:,} is not within 2^31 of the segment's base" in load.reasons[0]
+    assert f"split into {len(bases)}" in load.reasons[0]
+
+
+@pytest.mark.parametrize("last", [GREATEST, GREATEST - 1, 7])
+def test_a_segment_that_ends_within_its_range_is_not_split(tmp_path: Path, last: int) -> None:
+    """LogSegment#hasOverflow looks at the last offset only, so that recovery fails again."""
+    write_offsets(tmp_path, [0, GREATEST + 1, last])
+    with pytest.raises(StartFailure, match="and the last one is, so it cannot be split"):
+        loaded(tmp_path, recovery_point=0)
+
+
+def test_a_segment_with_a_damaged_end_is_not_split(tmp_path: Path) -> None:
+    write_offsets(tmp_path, [0, GREATEST + 1], bytes(4096))
+    with pytest.raises(StartFailure, match="cannot be split, its end is damaged"):
+        loaded(tmp_path, recovery_point=0)

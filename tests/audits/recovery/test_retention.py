@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
-from kafkalog_reader.audits.recovery.retention import count_expired, modified_at, start_time
+from kafkalog_reader.audits.recovery.retention import (
+    count_expired,
+    expires_later,
+    modified_at,
+    retention_text,
+    segments_text,
+    start_time,
+)
 from kafkalog_reader.audits.recovery.rule import LogConfig, StartRule
 from kafkalog_reader.audits.recovery.segment import LoadingSegment, Recovered
 from kafkalog_reader.io.evidence import SegmentFiles
@@ -88,3 +95,42 @@ def test_a_given_time_decides() -> None:
 
 def test_no_files_have_no_time() -> None:
     assert modified_at([]) == 0
+
+
+def begin_at(*bases: int) -> list[LoadingSegment]:
+    found = []
+    for base in bases:
+        each = segment(NOW)
+        each.base_offset = base
+        found.append(each)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("bases", "text"),
+    [
+        ((0,), "the segment that begins at offset 0"),
+        ((0, 2400), "the segments that begin at offsets 0 and 2,400"),
+        ((0, 1, 2, 3, 4), "the segments that begin at offsets 0, 1, 2, 3 and 4"),
+        ((0, 1, 2, 3, 4, 5), "6 segments, which begin at offsets 0 to 5"),
+        (tuple(range(1200)), "1,200 segments, which begin at offsets 0 to 1,199"),
+    ],
+)
+def test_at_most_five_segments_are_named(bases: tuple[int, ...], text: str) -> None:
+    assert segments_text(begin_at(*bases)) == text
+
+
+def test_a_start_at_the_time_of_the_files_may_delete_more() -> None:
+    """The files were modified an hour and a millisecond after their newest record, or an hour."""
+    later = NOW + HOUR + 1
+    text = expires_later([segment(NOW, modified=later)], ONE_HOUR)
+    assert "retention deletes the segment that begins at offset 0" in text
+    assert expires_later([segment(NOW, modified=later - 1)], ONE_HOUR) == ""
+    unknown = LogConfig(retention_ms=HOUR, is_known=False)
+    assert expires_later([segment(NOW, modified=later)], unknown) == ""
+    assert expires_later([segment(0, modified=later)], unknown) == ""
+
+
+def test_the_default_retention_is_named_as_that() -> None:
+    assert retention_text(ONE_HOUR) == "retention"
+    assert retention_text(LogConfig(is_known=False)) == "the default retention of 7 days"

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import struct
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures.builder import EPOCH_MILLIS, Batch, data_batch
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.log.read_segment import ReadSegment
 from kafkalog_reader.audits.recovery.rule import LogConfig
-from kafkalog_reader.audits.recovery.segment import LoadingSegment, recover
+from kafkalog_reader.audits.recovery.segment import LoadingSegment, read_next_offset, recover
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.scan.scan import CHAIN, Scan
 
 BATCHES = st.lists(
     st.tuples(st.integers(0, 40), st.integers(0, 5), st.integers(0, 200), st.integers(-1, 6)),
@@ -112,3 +117,68 @@ def test_batches_without_timestamps_and_epochs_leave_none(tmp_path: Path) -> Non
     found = recover(_segment(path), LeaderEpochCache(), LogConfig(), no_progress)
     assert (found.next_offset, found.greatest_offset, found.greatest_timestamp) == (2, 1, -1)
     assert [*found.cache.entries] == []
+
+
+@pytest.mark.parametrize("taken", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    "offsets",
+    [
+        pytest.param([10, 11, 12, 13], id="rise"),
+        pytest.param([10, 11, 12, 12], id="one_is_stored_twice"),
+        pytest.param([10, 11, 11, 12], id="an_earlier_one"),
+        pytest.param([10, 20, 15, 16], id="fall"),
+    ],
+)
+def test_what_was_read_before_need_not_be_read_again(
+    tmp_path: Path, offsets: list[int], taken: int
+) -> None:
+    """A recovery that continues behind an earlier reading finds what one of all batches finds."""
+    path = tmp_path / f"{0:020}.log"
+    path.write_bytes(
+        b"".join(
+            data_batch(
+                offset, [Record(offset_delta=0)], leader_epoch=number,
+                base_timestamp=EPOCH_MILLIS - number,
+            ).build()
+            for number, offset in enumerate(offsets)
+        )
+    )  # fmt: skip
+    (run,) = Scan(str(path), CHAIN, context=ReadContext()).runs()
+    known = ReadSegment(0, path.stat().st_size)
+    for number in range(taken):
+        known.add(run.taken(slice(number, number + 1)))
+    segment, config = _segment(path), LogConfig(index_interval=0)
+    expected = recover(segment, LeaderEpochCache(), config, no_progress)
+    assert recover(segment, LeaderEpochCache(), config, no_progress, known) == expected
+    assert expected.greatest_offset == max(offsets)
+    assert expected.next_offset == offsets[-1] + 1 or expected.falls
+
+
+SIZE = len(data_batch(0, [Record(offset_delta=0)]).build())
+
+
+@pytest.mark.parametrize(
+    ("offsets", "entry", "end"),
+    [
+        pytest.param([10, 20, 30], None, 31, id="without_entries_all_is_read"),
+        pytest.param([10, 20, 30], (20, SIZE), 31, id="from_the_entry_on"),
+        pytest.param([10, 20, 30], (30, 2 * SIZE), 31, id="from_the_last_batch_on"),
+        pytest.param([10, 20, 30], (31, 2 * SIZE), 0, id="the_entry_is_one_too_high"),
+        pytest.param([10, 20, 30], (20, 3 * SIZE), 0, id="the_entry_is_behind_the_file"),
+        pytest.param([10, 20, 15], (20, SIZE), 16, id="found_and_then_offsets_fall"),
+        pytest.param([10, 20, 15], (21, SIZE), 0, id="not_found_and_offsets_fall"),
+        pytest.param([10, 20, 15], (15, 2 * SIZE), 16, id="the_last_one_fell"),
+    ],
+)
+def test_the_end_of_a_segment_is_read_from_its_last_index_entry_on(
+    tmp_path: Path, offsets: list[int], entry: tuple[int, int] | None, end: int
+) -> None:
+    """LogSegment#readNextOffset: the end of what a search for that offset finds, else the base."""
+    path = tmp_path / f"{0:020}.log"
+    records = [Record(offset_delta=0)]
+    path.write_bytes(b"".join(data_batch(offset, records).build() for offset in offsets))
+    content = b"" if entry is None else struct.pack(">ii", *entry)
+    path.with_suffix(".index").write_bytes(content)
+    segment = _segment(path)
+    segment.files = replace(segment.files, offset_index_size=len(content))
+    assert read_next_offset(segment, no_progress) == end

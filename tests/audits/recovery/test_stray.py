@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,8 @@ import kafkalog_reader
 from fixtures.builder import cluster, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
-from kafkalog_reader.audits.recovery.stray import why_stray
+from kafkalog_reader.audits.recovery.rule import ClusterTopics
+from kafkalog_reader.audits.recovery.stray import Stray, why_stray
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -62,3 +64,62 @@ def test_a_replica_is_looked_up_by_topic_id_and_partition(
     assert (outcome == "stray") == is_stray
     (metadata,) = read_cluster_metadata(discover([str(tmp_path)])).values()
     assert metadata.topic_ids == {"t": OURS}
+
+
+THEIRS, OTHER = "AAAAAAAAAAAAAAAAAAAAAg", "AAAAAAAAAAAAAAAAAAAAAw"
+ASIDE = "the directory is renamed -stray and the partition starts empty"
+TOPICS = ClusterTopics(
+    topic_ids={"t": THEIRS, "u": OTHER},
+    configs={},
+    replicas={("t", 0): (1, 2), ("u", 0): (2, 3)},
+)
+
+
+@pytest.mark.parametrize(
+    ("topic_id", "topics", "why", "known"),
+    [
+        pytest.param(THEIRS, TOPICS, None, None, id="the_clusters"),
+        pytest.param(
+            OURS, TOPICS, f"topic id {OURS}, and the cluster has {THEIRS}", THEIRS, id="another"
+        ),
+        pytest.param(
+            OURS,
+            replace(TOPICS, topic_ids={"u": OTHER}),
+            f"topic id {OURS}, and the cluster has no such topic",
+            None,
+            id="no_such_topic",
+        ),
+        pytest.param(
+            None, TOPICS, "no topic id: partition.metadata is missing", THEIRS, id="no_id"
+        ),
+        pytest.param(
+            OTHER,
+            TOPICS,
+            "the metadata log assigns the partition to brokers 2, 3, not to 1",
+            None,
+            id="assigned_to_others",
+        ),
+        pytest.param(
+            THEIRS,
+            replace(TOPICS, replicas={("t", 1): (1,)}),
+            "the metadata log has no partition 0 of the topic",
+            None,
+            id="no_such_partition",
+        ),
+        pytest.param(
+            THEIRS, replace(TOPICS, replicas=None), None, None, id="no_assignment_is_known"
+        ),
+    ],
+)
+def test_the_metadata_log_says_why_a_directory_is_set_aside(
+    tmp_path: Path, topic_id: str | None, topics: ClusterTopics, why: str | None, known: str | None
+) -> None:
+    cluster(tmp_path, {1: replica([])})
+    (directory,) = discover([str(tmp_path)]).partition_directories(ReadRequest())
+    stray = why_stray(directory, topic_id, topics, ())
+    if why is None:
+        assert stray is None
+        return
+    assert stray == Stray(
+        reason=f"{why}: {ASIDE}", has_topic_id=topic_id is not None, topic_id=known
+    )

@@ -1,0 +1,39 @@
+"""The declarations of rules: their fields, their severities, and that a code is never reused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
+from kafkalog_reader.audits.catalogue.rule import SEVERITIES, SEVERITY_WORDS, declared, rule
+
+
+def test_severities_are_ordered_from_the_worst_and_each_has_its_word() -> None:
+    """replica-divergence.md, section 6: C, H, M, L, I."""
+    assert list(SEVERITIES) == ["C", "H", "M", "L", "I"]
+    assert {key: word[0] for key, word in SEVERITY_WORDS.items()} == {s: s for s in SEVERITIES}
+
+
+def test_a_code_is_declared_once() -> None:
+    (code, *_) = declared()
+    before = declared()[code]
+    with pytest.raises(AssertionError, match=code):
+        rule(
+            code, "other", severity="I", title="", explanation="", start="", election="",
+            reader="", actions=(),
+        )  # fmt: skip
+    assert declared()[code] is before
+
+
+def test_every_rule_is_complete() -> None:
+    names = [each.name for each in CATALOGUE.values()]
+    assert len(set(names)) == len(names)
+    for code, each in CATALOGUE.items():
+        assert each.code == code
+        assert re.fullmatch(r"KL-\d{3}", code)
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", each.name), each.name
+        assert each.severity in SEVERITIES
+        for text in (each.title, each.explanation, each.start, each.election, each.reader):
+            assert text, code

@@ -1,0 +1,97 @@
+"""Two directories of one partition on one broker. Source: Kafka 4.4, LogManager#loadLog."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkalog_reader.audits.recovery.duplicates import refused_duplicates
+from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+
+REFUSED = "two directories of one partition, which the broker refuses"
+NOT_RENAMED = "its replica is in the same log directory"
+
+
+def directory(
+    root: str, name: str = "t-0", *, state: str | None = None, directory_id: str | None = "id-a"
+) -> PartitionDirectory:
+    topic, _, number = name.rpartition("-")
+    return PartitionDirectory(
+        path=f"{root}/{name}{'' if state is None else f'.0123.{state}'}",
+        log_directory=LogDirectory(path=root, broker_id=1, directory_id=directory_id),
+        topic=topic,
+        partition=int(number),
+        state=state,
+    )
+
+
+@pytest.mark.parametrize(
+    ("served", "why"),
+    [
+        pytest.param([directory("/a")], "", id="one"),
+        pytest.param([directory("/a"), directory("/a", "t-1")], "", id="two_partitions"),
+        pytest.param([directory("/a"), directory("/a", "u-0")], "", id="two_topics"),
+        pytest.param(
+            [directory("/a"), directory("/b", directory_id="id-b")], REFUSED, id="on_two_disks"
+        ),
+        pytest.param([directory("/a"), directory("/b")], "", id="two_copies_of_one_disk"),
+        pytest.param(
+            [directory("/a", directory_id=None), directory("/b", directory_id=None)],
+            REFUSED,
+            id="on_two_disks_without_ids",
+        ),
+        pytest.param(
+            [directory("/a"), directory("/b", state="future", directory_id="id-b")],
+            "",
+            id="a_replica_that_moves",
+        ),
+        pytest.param(
+            [
+                directory("/a", state="future"),
+                directory("/b", state="future", directory_id="id-b"),
+            ],
+            REFUSED,
+            id="two_future_ones",
+        ),
+        pytest.param(
+            [directory("/a"), directory("/a", state="future")],
+            NOT_RENAMED,
+            id="a_future_one_beside",
+        ),
+        pytest.param(
+            [directory("/a", state="future"), directory("/a")], NOT_RENAMED, id="in_either_order"
+        ),
+        pytest.param(
+            [
+                directory("/a", directory_id=None),
+                directory("/a", state="future", directory_id=None),
+            ],
+            "",
+            id="beside_before_directory_ids",
+        ),
+        pytest.param(
+            [directory("/a"), directory("/b", state="delete", directory_id="id-b")],
+            "",
+            id="one_waits_for_its_deletion",
+        ),
+        pytest.param(
+            [directory("/a"), directory("/b", state="stray", directory_id="id-b")],
+            "",
+            id="one_was_set_aside",
+        ),
+    ],
+)
+def test_a_broker_refuses_what_it_cannot_tell_apart(
+    served: list[PartitionDirectory], why: str
+) -> None:
+    found = refused_duplicates(served)
+    assert found.endswith(why)
+    assert bool(found) is bool(why)
+    if why == REFUSED:
+        assert found.startswith(f"{served[0].path} and {served[1].path}: ")
+
+
+def test_two_logs_outweigh_a_rename_that_fails_later() -> None:
+    served = [
+        directory("/a"), directory("/a", state="future"), directory("/b", directory_id="id-b"),
+    ]  # fmt: skip
+    assert refused_duplicates(served) == f"/a/t-0 and /b/t-0: {REFUSED}"
