@@ -138,13 +138,19 @@ def _last_confirmed_position(segment: SegmentFiles, *, context: ReadContext) -> 
 
 
 def batch_starts_at(
-    segment: SegmentFiles, position: int, *, context: ReadContext, up_to_offset: int | None = None
+    segment: SegmentFiles,
+    position: int,
+    *,
+    context: ReadContext,
+    up_to_offset: int | None = None,
+    from_offset: int | None = None,
 ) -> bool:
     """Whether a batch of this segment with a sound CRC lies at ``position``.
 
     To look for an offset, pass it as ``up_to_offset``: a batch that starts after it would hide
     it. Indexes of a replica that was truncated keep entries of what was cut (their bytes stay when
-    Kafka's AbstractIndex#truncateToEntries moves its end), and later batches may start there.
+    Kafka's AbstractIndex#truncateToEntries moves its end), and later batches may start there. To
+    leave out what follows an offset, pass it as ``from_offset``.
     """
     if segment.log_size is None or not 0 <= position < segment.log_size:
         return False
@@ -154,4 +160,5 @@ def batch_starts_at(
         and bool(run.crc_valid[0])
         and int(run.base_offset[0]) >= segment.base_offset
         and (up_to_offset is None or int(run.base_offset[0]) <= up_to_offset)
+        and (from_offset is None or int(run.base_offset[0]) >= from_offset)
     )
