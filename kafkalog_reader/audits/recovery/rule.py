@@ -84,7 +84,6 @@ class ClusterTopics:
             and {place: ids for place, ids in self.replicas.items() if place[0] in names},
         )
 
-
     def each_alone(self) -> dict[str, ClusterTopics]:
         """Each topic without the others, by name: in one pass, because a cluster has many."""
         replicas: dict[str, dict[tuple[str, int], tuple[int, ...]]] = {}
