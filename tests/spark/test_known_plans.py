@@ -105,9 +105,7 @@ def append(path: Path, content: bytes) -> None:
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {
-    "appended": lambda root: (
-        (root / "broker-0/orders-0" / LOG).open("ab").write(batch(6, 10, leader_epoch=0))
-    ),
+    "appended": lambda root: append(root / "broker-0/orders-0" / LOG, batch(6, 10, leader_epoch=0)),
     "truncated": lambda root: os.truncate(root / "broker-1/orders-0" / LOG, 70),
     "replaced": lambda root: shutil.copy(
         root / "broker-0/orders-1" / LOG, root / "broker-1/orders-0" / LOG
