@@ -36,11 +36,14 @@ def fleet_of(bench: Bench) -> Fleet:
 
 
 def planned(bench: Bench) -> Figure:
-    """Seconds for a driver to list the fleet and divide it into pickled tasks; its memory."""
+    """Seconds for a driver to list the fleet and divide it into pickled tasks; their size."""
     if bench.peers_only:
         return Figure(ours="–", peer="–", value=None)
     answer = _in_a_process(str(fleet_of(bench).directory()))
-    text = f"{answer['seconds']:.1f} s, {answer['resident'] / MIB:.0f} MiB"
+    text = (
+        f"{answer['seconds']:.1f} s, {answer['resident'] / MIB:.0f} MiB; {answer['tasks']:,} tasks "
+        f"of {answer['pickled'] / answer['tasks'] / 1024:.0f} KiB"
+    )
     return Figure(ours=text, peer="–", value=answer["seconds"])
 
 

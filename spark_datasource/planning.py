@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
+
+from kafkalog_reader.tables.log_shares import OPEN_COST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -13,10 +15,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import AnyTable, Unit
-
-OPEN_COST: Final = 1 << 20
-"""What opening a segment or a folder costs, in bytes that could be read instead: ten thousand empty
-segments are work too."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,8 @@ def plan(
         target = min(target, share)
         if any(unit.size_in_bytes > target for unit in units):
             units = list(table.units(evidence, replace(request, max_partition_bytes=target)))
+        if len(units) < min_partitions:  # of many small segments or folders
+            units = [part for unit in units for part in unit.parts()]
     if request.max_records_per_unit is not None:  # together they would hold more
         return [PackedUnits((unit,)) for unit in units]
     return [PackedUnits(packed) for packed in pack(units, target)]

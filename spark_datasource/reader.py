@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql.datasource import DataSourceReader
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.path_argument import parse_path_arguments
 from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.tables.selection import check_selection
 from spark_datasource.errors import for_spark
 from spark_datasource.gathering import gathered
+from spark_datasource.known_plans import KnownPlans, Planned
 from spark_datasource.metrics import reported
 from spark_datasource.offset_range import check_named
 from spark_datasource.planning import PackedUnits, plan
@@ -33,6 +36,10 @@ if TYPE_CHECKING:
     from spark_datasource.options import SourceOptions
 
 logger = logging.getLogger(__name__)
+
+_PLANNED_FROM_SELECTED: Final = frozenset({"batches", "gaps", "records"})
+"""Tables that are planned from the selected partition directories and their log directories."""
+_known_plans: Final = KnownPlans()
 
 
 class KafkaLogReader(Shipped, DataSourceReader):
@@ -59,14 +66,29 @@ class KafkaLogReader(Shipped, DataSourceReader):
                 "ignored, because kafkalog reads files and contacts no broker: %s", names
             )
         try:
-            evidence = discover(options.paths, ReadContext(follow_links=options.follow_links))
-            check_selection(
-                evidence, options.request, selects_directories=table.selects_directories
-            )
-            check_named(options.named, _topic_partitions(evidence, options.request))
-            return plan(table, evidence, self.request, options.min_partitions)
+            context = ReadContext(follow_links=options.follow_links)
+            arguments = list(parse_path_arguments(options.paths, context))
+            if (
+                options.table not in _PLANNED_FROM_SELECTED
+                or options.follow_links  # what a link leads to is in a folder not looked at
+                or any(argument.archives for argument in arguments)
+            ):
+                return self._planned(table, context).tasks
+            question = (
+                arguments, options.table, options.named, options.min_partitions,
+                _for_planning(options.request), _for_planning(self.request),
+            )  # fmt: skip
+            return _known_plans.planned(question, lambda: self._planned(table, context))
         except KafkaLogError as error:
             raise for_spark(error) from None
+
+    def _planned(self, table: AnyTable, context: ReadContext) -> Planned:
+        options = self.options
+        evidence = discover(options.paths, context)
+        check_selection(evidence, options.request, selects_directories=table.selects_directories)
+        check_named(options.named, _topic_partitions(evidence, options.request))
+        tasks = plan(table, evidence, self.request, options.min_partitions)
+        return Planned(tasks, _looked_at(evidence, self.request))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one task as record batches of exactly the declared schema.
@@ -95,6 +117,22 @@ def read_units(
         yield from reported(found, metrics, options.table, options.metrics_path)
     except KafkaLogError as error:
         raise for_spark(error) from None
+
+
+def _for_planning(request: ReadRequest) -> ReadRequest:
+    """The request without what only matters when it is read."""
+    return replace(request, columns=None, limit=None)
+
+
+def _looked_at(evidence: Evidence, request: ReadRequest) -> Iterator[str]:
+    """The folders in which everything is that planning looked at, each once."""
+    seen: set[str] = set()
+    selected = (each.path for each in evidence.partition_directories(request))
+    roots = (root.path for root in evidence.log_directories)
+    for path in chain(evidence.searched, roots, selected):
+        if path not in seen:
+            seen.add(path)
+            yield path
 
 
 def _topic_partitions(evidence: Evidence, request: ReadRequest) -> Iterator[TopicPartition]:

@@ -88,6 +88,7 @@ class _Search:
     _parents: dict[str, tuple[FileKey, LogDirectory]] = field(default_factory=dict)
     _root_keys_of_given: dict[FileKey, FileKey] = field(default_factory=dict)
     _looked_into: set[FileKey] = field(default_factory=set)
+    _searched: list[str] = field(default_factory=list)
 
     def evidence(self) -> Evidence:
         """Everything found; parts of log directories that were also given count once."""
@@ -106,6 +107,7 @@ class _Search:
                 for directory in given.values()
             ),
             context=self.context,
+            searched=tuple(self._searched),
         )
 
     def look_at(self, argument: PathArgument) -> None:
@@ -149,6 +151,7 @@ class _Search:
         if key in self._looked_into:
             return 1  # already added under another name
         self._looked_into.add(key)
+        self._searched.append(path)
         folder = look_into(path, follow_links=self.context.follow_links)
         if folder.kind is FolderKind.LOG_DIRECTORY:
             self.roots[key] = self._described(path, argument, is_whole=True)
@@ -163,7 +166,9 @@ class _Search:
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)
         inner = [p for p in folder.folders if not (_is_aside(p) or self._is_salvaged(p))]
-        leftovers.has_saved |= len(inner) < len(folder.folders)
+        if len(inner) < len(folder.folders):
+            self._searched += sorted({*folder.folders}.difference(inner))
+            leftovers.has_saved = True
         if depth <= 0:  # a log directory may be at this depth, with its partitions below
             inner = [p for p in inner if depth == 0 and _directory_name(p) is not None]
             if len(inner) < len(folder.folders):

@@ -177,11 +177,14 @@ class Evidence:
     Attributes:
         roots: log directories that were given completely, with every partition directory in them.
         given: partition directories that were given without their log directory.
+        searched: every folder that was looked into to find them, or passed over because of what is
+            in it.
     """
 
     roots: tuple[LogDirectory, ...]
     given: tuple[PartitionDirectory, ...] = ()
     context: ReadContext = field(default_factory=ReadContext)
+    searched: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def follow_links(self) -> bool:
@@ -192,7 +195,7 @@ class Evidence:
         """The same evidence, read in another way."""
         roots = tuple(replace(root, context=context) for root in self.roots)
         given = tuple(each.within(context) for each in self.given)
-        return Evidence(roots=roots, given=given, context=context)
+        return Evidence(roots=roots, given=given, context=context, searched=self.searched)
 
     def allowing(self, batch_bytes: int | None) -> Evidence:
         """The same evidence, whose batches may decompress to so much; None changes nothing."""

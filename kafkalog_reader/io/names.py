@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import shown as shown  # errors show names too
@@ -110,6 +111,7 @@ def original_names(name: str) -> Iterator[DirectoryName]:
             yield parsed
 
 
+@lru_cache(maxsize=4096)  # all partitions begin with the same names
 def parse_segment_file_name(name: str) -> SegmentFileName | None:
     """Parse the name of a segment's log or index; None if Kafka would not write it."""
     match = _SEGMENT_FILE.fullmatch(name)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.io.read_context import Look
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
 
 
 @contextmanager
@@ -33,5 +33,23 @@ def one_look(
     look = Look()
     try:
         yield tuple(each.within(replace(each.context, look=look)) for each in directories)
+    finally:
+        look.end()
+
+
+@contextmanager
+def one_look_each(evidence: Evidence) -> Iterator[tuple[Evidence, Callable[[], None]]]:
+    """The evidence, whose folders and small files are read once for each of its partitions.
+
+    The function given with it is called after each partition. Within the block of another look,
+    that one goes on.
+    """
+    known = evidence.context.look
+    if known is not None and not known.is_over:
+        yield evidence, lambda: None
+        return
+    look = Look()
+    try:
+        yield evidence.within(replace(evidence.context, look=look)), look.forget
     finally:
         look.end()

@@ -44,6 +44,11 @@ class Look:
             seen[key] = answer
         return answer
 
+    def forget(self) -> None:
+        """Forget everything, and look on: what is read from now on is remembered."""
+        if self._seen is not None:
+            self._seen = {}
+
     def end(self) -> None:
         """Forget everything; from now on each thing is read every time."""
         self._seen = None

@@ -54,6 +54,10 @@ class SparseIndex:
         """The number of the last entry whose offset is below ``offset``, or -1."""
         return self._first_where(self._count, lambda n: self[n][0] >= offset) - 1
 
+    def first_from_offset(self, offset: int) -> int:
+        """The number of the first entry whose offset is at least ``offset``, or ``len``."""
+        return self._first_where(self._count, lambda n: self[n][0] >= offset)
+
     def last_up_to_position(self, position: int) -> int:
         """The number of the last entry at or before ``position``, or -1."""
         return self._first_where(self._count, lambda n: self[n][1] > position) - 1
@@ -69,8 +73,12 @@ class SparseIndex:
                 low = middle + 1
         return low
 
+    def close(self) -> None:
+        """Close the file; pages that were read stay valid."""
+        self._windows.close()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._windows.close()
+        self.close()

@@ -13,6 +13,7 @@ from kafkalog_reader.errors import (
 )
 from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.one_look import one_look_each
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.log_tail import LogTail, scan_tail
@@ -67,21 +68,25 @@ def chosen_by_partition(
 ) -> Iterator[tuple[Sequence[PartitionDirectory], Sequence[PartitionDirectory], Sequence[Lacking]]]:
     """Yield all live copies of each partition, those to read, and what the best of them lacks.
 
+    Their folders are listed once, up to the next partition.
+
     Raises:
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
     """
     broker = _broker(request.replica)
     several_clusters = len({root.cluster_id for root in evidence.log_directories}) > 1
-    for _, replicas in evidence.topic_partitions(request):
-        if request.replica == "best" and len(replicas) > 1:
-            best, lacking = best_and_lacking(replicas, damage)
-            if best is not None:
-                warn_of_lacking(best, lacking, with_cluster=several_clusters)
-            yield replicas, () if best is None else (best,), lacking
-        elif broker is None:
-            yield replicas, replicas, ()
-        else:
-            yield replicas, [r for r in replicas if r.log_directory.broker_id == broker], ()
+    with one_look_each(evidence) as (looked, forget):
+        for _, replicas in looked.topic_partitions(request):
+            if request.replica == "best" and len(replicas) > 1:
+                best, lacking = best_and_lacking(replicas, damage)
+                if best is not None:
+                    warn_of_lacking(best, lacking, with_cluster=several_clusters)
+                yield replicas, () if best is None else (best,), lacking
+            elif broker is None:
+                yield replicas, replicas, ()
+            else:
+                yield replicas, [r for r in replicas if r.log_directory.broker_id == broker], ()
+            forget()
 
 
 def best_replica(

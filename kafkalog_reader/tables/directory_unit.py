@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
@@ -26,6 +26,11 @@ class DirectoryUnit(Unit):
     @property
     def opened(self) -> int:
         return len(self.directories)
+
+    def parts(self) -> Sequence[DirectoryUnit]:
+        return tuple(
+            DirectoryUnit(size_in_bytes=0, directories=(each,)) for each in self.directories
+        )
 
 
 def directory_units(

@@ -28,7 +28,8 @@ from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.identity import identity_of
-from kafkalog_reader.tables.log_unit import LOG_START_CHECKPOINT, grouped, log_start_offset
+from kafkalog_reader.tables.log_shares import grouped
+from kafkalog_reader.tables.log_unit import LOG_START_CHECKPOINT, log_start_offset
 from kafkalog_reader.tables.offset_spans import Fate, OffsetSpans, joined
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.rows import build_rows
@@ -101,7 +102,7 @@ class GapsTable(Table[GapUnit]):
             for directory in chosen_replicas(supplied, request)
             for bounds in _bounded_segments(directory, expected, request.damage)
         )
-        for size, together in grouped(bounded, _size, request.max_partition_bytes):
+        for size, together in grouped(bounded, _measure, request.max_partition_bytes):
             yield GapUnit(size_in_bytes=size, segments=together)
 
     def read(
@@ -123,8 +124,8 @@ class GapsTable(Table[GapUnit]):
                 request.damage.left_out(error)
 
 
-def _size(bounds: SegmentBounds) -> int:
-    return (bounds.segment.log_size or 0) if bounds.segment else 0
+def _measure(bounds: SegmentBounds) -> tuple[int, int]:
+    return (bounds.segment.log_size or 0) if bounds.segment else 0, 1
 
 
 def _bounded_segments(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Final, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
@@ -13,21 +13,21 @@ from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing_records
 from kafkalog_reader.scan.log_tail import batch_starts_at, scan_tail
-from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.sparse_index import SparseIndex
+from kafkalog_reader.tables.log_shares import Borders, Stretch, grouped, shares
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
     from kafkalog_reader.tables.request import ReadRequest
 
 LOG_START_CHECKPOINT = "log-start-offset-checkpoint"
-MAX_SLICES: Final = 1000
-"""Maximum slices of a unit: thousands of tiny partitions are work for many workers."""
+_NOT_WORTH_CUTTING: Final = 256 << 10
+"""Bytes that are read sooner than the index that says which of them are needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,11 @@ class LogUnit(Unit):
     def opened(self) -> int:
         return len(self.slices)
 
+    def parts(self) -> Sequence[LogUnit]:
+        return tuple(
+            LogUnit(size_in_bytes=each.stop - each.start, slices=(each,)) for each in self.slices
+        )
+
 
 def log_units(
     directories: Iterable[PartitionDirectory],
@@ -49,8 +54,9 @@ def log_units(
 ) -> Iterator[LogUnit]:
     """Cut replicas into units of about ``request.max_partition_bytes``.
 
-    Small segments share a unit, large ones are split. Segments that end before the first offset
-    asked for, or begin after the last, are left out.
+    A replica is cut into equal units, also within segments; small ones share a unit. Opening a
+    segment counts, too. What lies before the first offset asked for, or after the last, is left
+    out, as far as indexes show.
 
     Args:
         directories: the replicas.
@@ -65,42 +71,27 @@ def log_units(
     """
     damage = request.damage
 
-    def asked_parts() -> Iterator[Iterator[SegmentSlice]]:
+    def asked_parts() -> Iterator[Iterator[tuple[SegmentSlice, ...]]]:
         for directory in directories:
             whole = request if bounded is None else bounded(directory)
             for asked in _spans(directory, whole):
-                yield slices_of(directory, asked, damage, expected)
+                yield shares_of(directory, asked, damage, expected)
 
     may_share = request.max_records_per_unit is None
     parts = [chain.from_iterable(asked_parts())] if may_share else asked_parts()
     for part in parts:
-        yield from packed(part, request.max_partition_bytes)
+        for size, together in grouped(part, _measure, request.max_partition_bytes):
+            yield LogUnit(size_in_bytes=size, slices=tuple(chain.from_iterable(together)))
 
 
 def packed(slices: Iterable[SegmentSlice], max_bytes: int) -> Iterator[LogUnit]:
-    """Put neighbouring slices into units of so many bytes of log; one larger slice is a unit."""
-    for size, together in grouped(slices, lambda each: each.stop - each.start, max_bytes):
+    """Put neighbouring slices into units that cost no more to read than ``max_bytes``."""
+    for size, together in grouped(slices, lambda each: (each.stop - each.start, 1), max_bytes):
         yield LogUnit(size_in_bytes=size, slices=together)
 
 
-ItemT = TypeVar("ItemT")
-
-
-def grouped(
-    items: Iterable[ItemT], size_of: Callable[[ItemT], int], max_bytes: int
-) -> Iterator[tuple[int, tuple[ItemT, ...]]]:
-    """Yield neighbours together, up to so many bytes and ``MAX_SLICES``, and their size."""
-    gathered: list[ItemT] = []
-    size = 0
-    for each in items:
-        length = size_of(each)
-        if gathered and (size + length > max_bytes or len(gathered) == MAX_SLICES):
-            yield size, tuple(gathered)
-            gathered, size = [], 0
-        gathered.append(each)
-        size += length
-    if gathered:
-        yield size, tuple(gathered)
+def _measure(share: tuple[SegmentSlice, ...]) -> tuple[int, int]:
+    return sum(each.stop - each.start for each in share), len(share)
 
 
 def _spans(directory: PartitionDirectory, request: ReadRequest) -> Iterator[ReadRequest]:
@@ -134,6 +125,16 @@ def slices_of(
     expected: ExpectedEnds | None = None,
 ) -> Iterator[SegmentSlice]:
     """Yield one replica's byte ranges in order; see ``log_units``."""
+    return chain.from_iterable(shares_of(directory, request, damage, expected))
+
+
+def shares_of(
+    directory: PartitionDirectory,
+    request: ReadRequest,
+    damage: Damage,
+    expected: ExpectedEnds | None,
+) -> Iterator[tuple[SegmentSlice, ...]]:
+    """Yield the same byte ranges in shares of about equal cost, one for a unit."""
     if expected is not None:
         expected.prepare(directory.log_directory)
     try:
@@ -151,34 +152,51 @@ def slices_of(
     if expected is not None and not found:
         end = expected.of_log(directory)
         _check_without_batches(directory.path, 0, end, (lower, upper), damage, directory.context)
+    wanted: list[Stretch] = []
     for number, segment in enumerate(found):
-        is_last = number == len(found) - 1
+        following = found[number + 1].base_offset if number + 1 < len(found) else None
         if upper is not None and segment.base_offset >= upper:
-            return
-        if not is_last and found[number + 1].base_offset <= lower:
+            break
+        if following is not None and following <= lower:
             continue
-        try:
-            cuts = list(_cuts(segment, lower, upper, request.max_partition_bytes, directory))
-        except UnreadableFileError as error:
-            damage.left_out(error)
-            continue
-        end = None if expected is None else expected.of_segment(directory, found, number)
-        if not cuts:
-            path = segment.path("log")
+        if segment.log_size:
+            is_whole = upper is None or (following is not None and following <= upper)
+            try:
+                start, stop = _range(
+                    segment, lower, None if is_whole else upper, context=directory.context
+                )
+            except UnreadableFileError as error:
+                damage.left_out(error)
+                continue
+            wanted.append(Stretch(number, start, stop))
+        else:
+            end = None if expected is None else expected.of_segment(directory, found, number)
             _check_without_batches(
-                path, segment.base_offset, end, (lower, upper), damage, directory.context
-            )
-        for start, stop in pairwise(cuts):
-            yield SegmentSlice(
-                directory=directory,
-                segment=segment,
-                start=start,
-                stop=stop,
-                from_offset=lower,
-                to_offset=upper,
-                is_log_end=is_last and stop == segment.log_size,
-                expected_end=end if stop == segment.log_size else None,
-            )
+                segment.path("log"), segment.base_offset, end, (lower, upper), damage,
+                directory.context,
+            )  # fmt: skip
+
+    def slice_of(stretch: Stretch) -> SegmentSlice:
+        segment = found[stretch.number]
+        is_end = stretch.stop == segment.log_size
+        return SegmentSlice(
+            directory=directory,
+            segment=segment,
+            start=stretch.start,
+            stop=stretch.stop,
+            from_offset=lower,
+            to_offset=upper,
+            is_log_end=is_end and stretch.number == len(found) - 1,
+            expected_end=(
+                expected.of_segment(directory, found, stretch.number)
+                if is_end and expected is not None
+                else None
+            ),
+        )
+
+    with closing(Borders(found, request.max_partition_bytes, directory.context)) as borders:
+        for share in shares(wanted, request.max_partition_bytes, borders.near):
+            yield tuple(map(slice_of, share))
 
 
 def _check_without_batches(
@@ -197,63 +215,28 @@ def _check_without_batches(
         damage.missing(error)
 
 
-def _cuts(
-    segment: SegmentFiles,
-    lower: int,
-    upper: int | None,
-    size: int,
-    directory: PartitionDirectory,
-) -> Iterator[int]:
-    """Positions at which to cut a segment, with the first and last requested position."""
+def _range(
+    segment: SegmentFiles, lower: int, upper: int | None, *, context: ReadContext
+) -> tuple[int, int]:
+    """The part of a segment that holds the offsets in a range, as far as its index shows."""
     end = segment.log_size or 0
-    is_small = end <= size
-    wants_all = lower <= segment.base_offset and upper is None
-    if end == 0 or (is_small and wants_all):
-        yield from (0, end) if end else ()
-        return
-    context = directory.context
-    with ExitStack() as opened:
-        index = None
-        if segment.offset_index_size:
-            index = opened.enter_context(SparseIndex(segment, context=context))
-        start = _entry(index, index.last_below_offset(lower)) if index is not None else 0
-        if not batch_starts_at(segment, start, context=context, up_to_offset=lower):
-            start = 0
-        yield start
-        while end - start > size + size // 8:  # a little more costs less than another unit
-            share = max(1, (end - start) // -(-(end - start) // size))  # equal parts
-            cut = None if index is None else _indexed_cut(segment, index, start, share, context)
-            if cut is None:
-                cut = _scanned_cut(segment, start, start + share, context=context)
-            if cut is None or cut >= end:
-                break
-            yield cut
-            start = cut
-    yield end
-
-
-def _entry(index: SparseIndex, number: int) -> int:
-    return index[number][1] if number >= 0 else 0
-
-
-def _indexed_cut(
-    segment: SegmentFiles, index: SparseIndex, start: int, share: int, context: ReadContext
-) -> int | None:
-    """A batch border up to ``share`` bytes after ``start`` that the index names."""
-    for quarters in (4, 3, 2, 1):
-        position = _entry(index, index.last_up_to_position(start + share * quarters // 4))
-        if position > start and batch_starts_at(segment, position, context=context):
-            return position
-    return None
-
-
-def _scanned_cut(
-    segment: SegmentFiles, start: int, target: int, *, context: ReadContext
-) -> int | None:
-    """The first batch border at or after ``target``, by the chain of headers from ``start``."""
-    scan = Scan(segment, CHAIN_OF_HEADERS, start, context=context)
-    for run in scan.runs():
-        ends = run.position + run.size_in_bytes
-        if ends[-1] >= target:
-            return int(ends[ends.searchsorted(target)])
-    return None
+    if lower <= segment.base_offset and (upper is None or end <= _NOT_WORTH_CUTTING):
+        return 0, end
+    if not segment.offset_index_size:
+        return 0, end
+    start = 0
+    with SparseIndex(segment, context=context) as index:
+        if lower > segment.base_offset:
+            number = index.last_below_offset(lower)
+            position = index[number][1] if number >= 0 else 0
+            if batch_starts_at(segment, position, context=context, up_to_offset=lower):
+                start = position
+        if upper is not None and end - start > _NOT_WORTH_CUTTING:
+            # An entry names a batch by its last offset: the next one is above ``upper`` as a whole.
+            for number in range(index.first_from_offset(upper), len(index))[:2]:
+                position = index[number][1]
+                if position > start and batch_starts_at(
+                    segment, position, context=context, from_offset=upper
+                ):
+                    return start, position
+    return start, end

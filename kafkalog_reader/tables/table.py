@@ -17,7 +17,7 @@ from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.tables.names import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.io.progress import Progress
@@ -47,6 +47,10 @@ class Unit:
     def opened(self) -> int:
         """How many segments or folders reading it opens, about."""
         return 1
+
+    def parts(self) -> Sequence[Unit]:
+        """The same work in as many units as possible without opening a file."""
+        return (self,)
 
 
 UnitT = TypeVar("UnitT", bound=Unit)

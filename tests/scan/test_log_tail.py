@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
-from kafkalog_reader.scan.log_tail import LogTail, batch_starts_at, end_after_damage, scan_tail
+from kafkalog_reader.scan.log_tail import (
+    LogTail,
+    _scanned_tail,
+    _short_tail,
+    batch_starts_at,
+    end_after_damage,
+    scan_tail,
+)
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.tables.request import ReadRequest
 from tests.io.counted_rate import CountedRate
@@ -186,3 +195,26 @@ def test_an_end_that_is_no_damage_is_the_end(partition: Path, rest: bytes) -> No
     tail, behind = ends(partition)
     assert behind == tail
     assert tail.next_offset == 9
+
+
+@given(
+    cut=st.integers(min_value=0, max_value=2000),
+    flipped=st.none() | st.integers(min_value=0, max_value=1999),
+    index=st.sampled_from([None, [5, 15, 25]]),
+)
+def test_a_short_tail_is_what_a_scan_of_it_finds(
+    tmp_path_factory: pytest.TempPathFactory, cut: int, flipped: int | None, index: list[int] | None
+) -> None:
+    partition = tmp_path_factory.mktemp("tail") / "orders-3"
+    path = write_segment(partition, BATCHES, index=index)
+    log = bytearray(path.read_bytes())
+    if flipped is not None:
+        log[flipped] ^= 0x10
+    path.write_bytes(log[:cut])
+    (directory,) = discover([str(partition)]).partition_directories(ReadRequest())
+    (segment,) = segments(directory)
+    for start in (0, len(BATCHES[0])):
+        scanned = _scanned_tail(segment, start, context=ReadContext())
+        assert _short_tail(segment, start, context=ReadContext()) in (None, scanned)
+        if cut > start and scanned.end is ScanEnd.COMPLETE:
+            assert _short_tail(segment, start, context=ReadContext()) == scanned

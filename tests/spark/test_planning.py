@@ -14,9 +14,10 @@ from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.evidence import Evidence
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.window import Windows
+from kafkalog_reader.tables.log_shares import OPEN_COST
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import Column, Table, Unit
-from spark_datasource.planning import OPEN_COST, PackedUnits, plan
+from spark_datasource.planning import PackedUnits, plan
 from tests.tables.logs import batch, write_segment
 
 if TYPE_CHECKING:
@@ -77,11 +78,23 @@ def test_units_of_many_tiny_partitions_do_not_share_a_task(tmp_path: Path) -> No
     for number in range(1001):
         write_segment(tmp_path / f"t-{number}", [batch(0, 1)])
     evidence = discover([str(tmp_path)])
-    for table in ("records", "gaps", "replicas"):
+    for table, most in (("records", 128), ("gaps", 128), ("replicas", 250)):
         planned = plan(registry.table(table), evidence, ReadRequest())
         opened = [sum(unit.opened for unit in packed.units) for packed in planned]
         assert sum(opened) == 1001
-        assert max(opened) <= 1000
+        assert max(opened) <= most
+
+
+@pytest.mark.parametrize("table", ["records", "segments", "replicas"])
+def test_min_partitions_divides_small_segments_and_folders(tmp_path: Path, table: str) -> None:
+    for number in range(40):
+        write_segment(tmp_path / f"t-{number}", [batch(0, 1)])
+    evidence = discover([str(tmp_path)])
+    assert len(plan(registry.table(table), evidence, ReadRequest())) == 1
+    planned = plan(registry.table(table), evidence, ReadRequest(), min_partitions=16)
+    opened = [sum(unit.opened for unit in packed.units) for packed in planned]
+    assert 16 <= len(opened) <= 20
+    assert (sum(opened), max(opened)) == (40, 2)
 
 
 def test_min_partitions_cuts_finer_where_it_can() -> None:
@@ -129,8 +142,15 @@ def partition_of(folder: Path, sizes: list[int], *, is_indexed: bool) -> int:
 @pytest.mark.parametrize("is_indexed", [True, False])
 @pytest.mark.parametrize(
     "sizes",
-    [[400], [115] * 4, [113] * 4, [150, 150, 150, 40], [225] * 3],
-    ids=["one segment", "a task and a bit", "barely cut", "smaller end", "two tasks and a bit"],
+    [[400], [115] * 4, [113] * 4, [150, 150, 150, 40], [225] * 3, [75, 144, 75, 75, 144] * 4],
+    ids=[
+        "one segment",
+        "a task and a bit",
+        "barely cut",
+        "smaller end",
+        "two tasks and a bit",
+        "uneven",
+    ],
 )
 def test_no_task_of_one_partition_is_much_larger_than_the_mean(
     tmp_path: Path, sizes: list[int], is_indexed: bool

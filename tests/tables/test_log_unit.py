@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
+
+import pytest
 
 import kafkalog_reader
 from kafkalog_reader import registry
-from kafkalog_reader.tables.log_unit import MAX_SLICES, LogUnit
+from kafkalog_reader.tables.log_shares import MAX_SEGMENTS
+from kafkalog_reader.tables.log_unit import LogUnit
 from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
-from tests.tables.logs import batch, write_segment
+from tests.tables.logs import batch, offsets, write_segment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,11 +24,18 @@ def _units(path: Path, request: ReadRequest) -> list[LogUnit]:
     return [unit for unit in RecordsTable().units(evidence, request) if isinstance(unit, LogUnit)]
 
 
-def test_tiny_partitions_are_spread_over_several_units(tmp_path: Path) -> None:
-    for partition in range(MAX_SLICES + 1):
+def test_opening_a_segment_counts_as_work(tmp_path: Path) -> None:
+    for partition in range(300):
         write_segment(tmp_path / f"t-{partition}", [batch(0)])
     units = _units(tmp_path, ReadRequest())
-    assert sorted(len(unit.slices) for unit in units) == [1, MAX_SLICES]
+    assert [len(unit.slices) for unit in units] == [127, 127, 46]  # a MiB each, and its bytes
+
+
+def test_a_reader_that_cuts_nothing_has_units_all_the_same(tmp_path: Path) -> None:
+    for partition in range(MAX_SEGMENTS + 1):
+        write_segment(tmp_path / f"t-{partition}", [batch(0)])
+    units = _units(tmp_path, ReadRequest(max_partition_bytes=1 << 60))
+    assert [len(unit.slices) for unit in units] == [MAX_SEGMENTS, 1]
 
 
 def test_one_reader_cuts_no_segment_unless_asked_to(tmp_path: Path) -> None:
@@ -35,3 +46,27 @@ def test_one_reader_cuts_no_segment_unless_asked_to(tmp_path: Path) -> None:
     assert [unit.size_in_bytes for unit in uncut] == [path.stat().st_size]
     cut = _units(tmp_path, registry.request(RecordsTable(), max_partition_bytes=len(batch(0))))
     assert cut[0].size_in_bytes == len(batch(0))
+
+
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_what_follows_the_last_offset_is_not_planned(tmp_path: Path, is_indexed: bool) -> None:
+    batches = [batch(100 * number, 100) for number in range(500)]
+    index = [*range(1, 500, 2)] if is_indexed else None
+    log = write_segment(tmp_path / "t-0", batches, index=index)
+    assert log.stat().st_size > 2 << 19
+    for to_offset, last in [(20_000, 201), (20_001, 201), (20_100, 201), (20_101, 203)]:
+        (unit,) = _units(tmp_path, ReadRequest(to_offset=to_offset))
+        # Batch 200 has offset 20,000; entries name every second batch from batch 1 on.
+        assert unit.size_in_bytes == sum(map(len, batches[: last if is_indexed else None]))
+        assert offsets(tmp_path, to_offset=to_offset) == list(range(to_offset))
+
+
+def test_an_entry_that_names_no_batch_above_the_last_offset_is_not_believed(tmp_path: Path) -> None:
+    batches = [batch(100 * number, 100) for number in range(500)]
+    log = write_segment(tmp_path / "t-0", batches, index=[*range(1, 500, 2)])
+    entries = bytearray(log.with_suffix(".index").read_bytes())
+    for number in range(90, 250):  # offsets of much later batches
+        offset, position = struct.unpack_from(">ii", entries, 8 * number)
+        struct.pack_into(">ii", entries, 8 * number, offset + 20_000, position)
+    log.with_suffix(".index").write_bytes(entries)
+    assert offsets(tmp_path, to_offset=36_000) == list(range(36_000))

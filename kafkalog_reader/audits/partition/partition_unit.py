@@ -58,13 +58,16 @@ def partition_units(
     """
     supplied = evidence.allowing(request.max_batch_bytes)
     clusters = cluster_metadata(evidence) if with_topics else {}
+    topics = {cluster_id: known.topics() for cluster_id, known in clusters.items()}
+    alone = {cluster_id: each.each_alone() for cluster_id, each in topics.items()}
     for (cluster_id, topic, partition), directories in supplied.topic_partitions(request):
         known = None if topic == METADATA_TOPIC else clusters.get(cluster_id)
         unit = PartitionUnit(size_in_bytes=0, directories=directories)
         if known is not None and topic is not None and partition is not None:
             unit = replace(
                 unit,
-                topics=known.topics().only({topic}),
+                # all topics, if the directory may be a renamed one of any of them
+                topics=alone[cluster_id].get(topic, topics[cluster_id]),
                 membership=known.partitions.get((topic, partition)),
             )
         yield unit

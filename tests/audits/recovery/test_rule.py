@@ -15,6 +15,7 @@ from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_10_1,
     SINCE_0_11,
     SINCE_2_3,
+    ClusterTopics,
     StartRule,
 )
 from kafkalog_reader.io.discovery import discover
@@ -104,3 +105,15 @@ def test_where_files_do_not_tell_the_release_the_reason_names_the_other_outcome(
     recovery = start(tmp_path)
     assert recovery.outcome is StartOutcome.EMPTIED
     assert recovery.reason.endswith("a broker before 2.3: loads, log end 23")
+
+
+@pytest.mark.parametrize("replicas", [None, {("a", 0): (1, 2), ("a", 1): (2, 3), ("b", 0): (1,)}])
+def test_each_topic_alone_is_what_choosing_it_leaves(
+    replicas: dict[tuple[str, int], tuple[int, ...]] | None,
+) -> None:
+    topics = ClusterTopics(
+        topic_ids={"a": "A", "b": "B", "c": "C"},
+        configs={"b": {"cleanup.policy": "compact"}},
+        replicas=replicas,
+    )
+    assert topics.each_alone() == {name: topics.only({name}) for name in "abc"}
