@@ -63,6 +63,8 @@ def _copy(quorum: Quorum, copy: MetadataCopy) -> dict[str, Any]:
         "path": shown(copy.directory.path),
         "isVoter": quorum.voter_of(copy) is not None,
         "refusal": copy.refusal or None,
+        "isMissing": copy.is_missing,
+        "namedAsLeaderBy": [each.node_id for each in quorum.naming_as_leader(copy)],
         "damage": copy.batches.damage or None,
         "logStartOffset": copy.batches.start or 0,
         "logEndOffset": copy.end.offset,

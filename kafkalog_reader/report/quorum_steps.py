@@ -49,7 +49,11 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
     """The steps; none where the voters elect a leader by themselves, or no order helps."""
     if audit.verdict is Verdict.MAY_LOSE and audit.start_first:
         yield from _order(audit)
-    if audit.verdict is Verdict.NO_MAJORITY and audit.outcomes:
+    if (
+        audit.verdict is Verdict.NO_MAJORITY
+        and audit.outcomes
+        and not audit.outcomes[0].copy.is_empty
+    ):
         yield from _replacement(audit, audit.outcomes[0])
 
 
@@ -71,32 +75,45 @@ def _replacement(audit: QuorumAudit, chosen: Outcome) -> Iterator[QuorumStep]:
     if voters.voter_at(chosen.copy.node_id, chosen.copy.directory_id) is None:
         return
     here = {each.node_id for each in quorum.startable}
+    named = {each.state.leader_id for each in chosen.votes if each.state is not None}
     lost = [each for each in voters.voters if each.node_id not in here]
+    lost.sort(key=lambda each: each.node_id in named)
     needed = lost[: voters.majority - len(chosen.votes)]
+    stale = [
+        each
+        for each in chosen.votes
+        if each.state is not None and each.state.leader_id in {voter.node_id for voter in needed}
+    ]
     ids = [str(each.node_id) for each in needed]
-    keep = node_name(chosen.copy)
+    controllers = "controller" if len(ids) == 1 else "controllers"
     yield QuorumStep(
         text="First look for the disks of the missing voters, and give them to this command: a "
-        "majority of them elects a leader without the steps below, and loses nothing. Keep a copy "
-        "of every disk that is left.",
+        "majority of the voters elects a leader without the steps below, and loses nothing. Keep a "
+        "copy of every disk that is left.",
     )
     yield QuorumStep(
-        text=f"Format {len(ids)} new {'controller' if len(ids) == 1 else 'controllers'} under the "
-        f"identity of {'voter' if len(ids) == 1 else 'voters'} {listed(ids)}: with this node.id in "
+        text=f"Format {len(ids)} new {controllers} under the identity of "
+        f"{'voter' if len(ids) == 1 else 'voters'} {listed(ids)}: with this node.id in "
         "controller.properties, an empty metadata log directory, and the address that the other "
-        "controllers know. The lost voter must never start again.",
+        "controllers know. The lost disk must never be started again.",
         commands=tuple(_format(audit, voters, each) for each in needed),
     )
+    if stale:
+        paths = [f"{each.directory.path.rstrip('/')}/quorum-state" for each in stale]
+        yield QuorumStep(
+            text=f"Move quorum-state of {names_text(stale)} aside: it names a voter as leader that "
+            "is formatted anew, and that one stops when it hears of it.",
+            commands=tuple(f"mv {shell_word(each)} {shell_word(each + '.old')}" for each in paths),
+        )
     yield QuorumStep(
-        text=f"Start {keep} and the new {'controller' if len(ids) == 1 else 'controllers'}, and "
-        f"no broker yet. {keep.capitalize()} is elected: its log is ahead of an empty one. The new "
-        "controllers copy its log.",
+        text=f"Start {names_text(chosen.votes)} and the new {controllers}, and nothing else, until "
+        "they have a leader. An empty log wins no election against theirs, and its controller "
+        "copies the log of the leader.",
         commands=_describe(audit),
     )
     yield QuorumStep(
-        text="Then start the other controllers and the brokers. A broker that has applied records "
-        "beyond the log of the new leader stops: move its __cluster_metadata-0 aside, and start "
-        "it again.",
+        text="Then start the other controllers and the brokers, and restart brokers that still "
+        "run: they cut what the new leader does not have.",
     )
 
 

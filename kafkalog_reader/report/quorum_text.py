@@ -13,7 +13,7 @@ from kafkalog_reader.report.quorum_steps import names_text, node_name, quorum_st
 from kafkalog_reader.report.spans import Line, Span, Style, listed, offsets_text, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.quorum.lost_records import LostRange
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
@@ -54,8 +54,8 @@ def headline(audit: QuorumAudit) -> str:
     match audit.verdict:
         case Verdict.NO_MAJORITY:
             return (
-                f"{name}: NO QUORUM: {can_start} of {_count(count, 'voter')} can start with these files, "
-                f"and it takes {needed} to elect a leader"
+                f"{name}: NO QUORUM: {can_start} of {_count(count, 'voter')} can start with these "
+                f"files, and it takes {needed} to elect a leader"
             )
         case Verdict.CONTRADICTED:
             return (
@@ -116,8 +116,8 @@ def _row(quorum: Quorum, copy: MetadataCopy, outcome: Outcome | None) -> Row:
 
 
 def _votes(outcome: Outcome) -> str:
-    said = f"{len(outcome.votes)} of {outcome.votes_needed}"
-    return f"{said}, can win" if outcome.can_win else said
+    said = f"{len(outcome.votes)}, needs {outcome.votes_needed}"
+    return f"{said}: can win" if outcome.can_win else said
 
 
 def _remarks(quorum: Quorum, copy: MetadataCopy) -> Iterator[str]:
@@ -127,8 +127,15 @@ def _remarks(quorum: Quorum, copy: MetadataCopy) -> Iterator[str]:
         yield f"a start cuts the log at {copy.batches.damage}"
     if copy.is_truncated_to_snapshot:
         yield "a start replaces the log by the newest snapshot"
+    if copy.is_missing:
+        yield "no __cluster_metadata-0: empty, if this is its metadata.log.dir"
     if copy.is_empty and quorum.has_forgotten(copy):
         yield "empty: votes for everybody"
+    if quorum.voter_of(copy) and (naming := quorum.naming_as_leader(copy)):
+        yield (
+            f"{names_text(naming)} {'names' if len(naming) == 1 else 'name'} it as leader, which "
+            "it has forgotten: it stops when it hears of that (inconsistent with current leader)"
+        )
     voters = quorum.voters
     if voters is None:
         return
@@ -149,10 +156,9 @@ def outcome_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
         for line in wrapped(text, columns):
             yield tuple(Span(span.text, Style.LOST) for span in line)
     yield from _fork_lines(audit, columns)
-    can_win = [each for each in audit.outcomes if each.can_win]
-    for outcome in can_win or audit.outcomes:
+    for together in _alike([each for each in audit.outcomes if each.can_win] or audit.outcomes):
         yield ()
-        yield from _election_lines(audit, outcome, columns)
+        yield from _election_lines(audit, together, columns)
     yield from _further_lines(audit, columns)
     for number, step in enumerate(quorum_steps(audit), 1):
         yield ()
@@ -193,18 +199,38 @@ def _fork_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
                 yield from wrapped(text[0].upper() + text[1:], columns)
 
 
-def _election_lines(audit: QuorumAudit, outcome: Outcome, columns: int) -> Iterator[Line]:
-    name = node_name(outcome.copy)
-    forced = not outcome.can_win
+def _alike(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
+    """Outcomes that cut and lose the same together."""
+    found: dict[object, list[Outcome]] = {}
+    for each in outcomes:
+        lost = tuple((r.first_offset, r.next_offset, r.commitment.value) for r in each.lost)
+        others = tuple((copy.node_id, offset) for copy, offset in each.cut)
+        found.setdefault((lost, others), []).append(each)
+    return list(found.values())
+
+
+def _election_lines(
+    audit: QuorumAudit, together: Sequence[Outcome], columns: int
+) -> Iterator[Line]:
+    outcome = together[0]
+    *most, last = (node_name(each.copy) for each in together)
+    name = f"{', '.join(most)} or {last.removeprefix('node ')}" if most else last
+    name = f"node {name.replace('node ', '')}" if name.startswith("node ") else name
     lost = sum(each.offsets for each in outcome.lost)
     harm = lost_offsets(outcome.lost, Commitment.COMMITTED)
     doubt = lost_offsets(outcome.lost, Commitment.POSSIBLY)
-    begin = f"If {name} is {'forced to lead' if forced else 'elected'}: "
-    if not lost:
+    begin = f"If {name} {'is elected' if outcome.can_win else 'is made to lead'}: "
+    if outcome.copy.is_empty and any(not each.is_empty for each in audit.quorum.copies):
+        text = f"its log is empty, and all {_count(lost, 'record')} of the others are lost"
+    elif outcome.copy.is_empty:
+        text = "its log is empty: the cluster begins anew"
+    elif not lost:
         text = "nothing in these files is lost"
+    elif not harm and not doubt:
+        text = f"{_count(lost, 'record')} lost, none of which was committed"
     else:
         text = f"{_count(lost, 'record')} lost, {harm:,} of them committed, {doubt:,} possibly"
-    if forced and audit.quorum.unknown_votes >= outcome.votes_needed:
+    if not outcome.can_win and audit.quorum.unknown_votes >= outcome.votes_needed:
         text += "; what only the missing voters had is not known"
     style = Style.LOST if harm or doubt else Style.STRONG
     yield from wrapped(text + ".", columns, beginning=(Span(begin, style),))

@@ -78,6 +78,14 @@ class Parting:
     is_compared: bool = True
 
 
+def no_batches() -> MetadataBatches:
+    """Those of a log that does not exist."""
+    empty = np.empty(0, np.int64)
+    return MetadataBatches(
+        start=None, base_offset=empty, last_offset=empty, leader_epoch=empty, crc=empty, slices=()
+    )
+
+
 def read_batches(directory: PartitionDirectory) -> MetadataBatches:
     """Read every batch header and checksum of a copy, up to the first bad batch.
 

@@ -5,12 +5,12 @@ Source: Kafka 4.4, KafkaRaftLog (``recoverSnapshots``, ``truncateToLatestSnapsho
 
 from __future__ import annotations
 
-import os
+import posixpath
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafkalog_reader.audits.quorum.metadata_batches import MetadataBatches, read_batches
+from kafkalog_reader.audits.quorum.metadata_batches import MetadataBatches, no_batches, read_batches
 from kafkalog_reader.audits.quorum.voter_set import (
     VoterSet,
     VoterSource,
@@ -21,7 +21,8 @@ from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedForm
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.kraft_message import parse_kraft_message
 from kafkalog_reader.format.quorum_state import QuorumState, parse_quorum_state
-from kafkalog_reader.io.names import QUORUM_STATE, shown
+from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE, shown
 from kafkalog_reader.io.partition_directory import metadata_snapshot_ids, metadata_snapshots
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 from kafkalog_reader.scan.damage import Damage, Mode
@@ -33,7 +34,7 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.evidence import LogDirectory
 
 _REQUEST: Final = ReadRequest(
     columns=("offset", "leaderEpoch", "controlType", "value"), include_control_records=True
@@ -71,6 +72,7 @@ class MetadataCopy:
         voters: the newest set that the copy names; None if none.
         kraft_version: 1 if voters are in the log (KIP-853).
         refusal: why a controller does not start with it; empty if nothing here keeps it from it.
+        is_missing: there is no metadata log in the log directory.
     """
 
     directory: PartitionDirectory
@@ -80,6 +82,7 @@ class MetadataCopy:
     voters: VoterSet | None
     kraft_version: int
     refusal: str
+    is_missing: bool = False
 
     @property
     def node_id(self) -> int | None:
@@ -136,7 +139,7 @@ class MetadataCopy:
         Raises:
             LocatedError: it is damaged.
         """
-        for _, segment in metadata_snapshots(self.directory)[-1:]:
+        for _, segment in () if self.is_missing else metadata_snapshots(self.directory)[-1:]:
             yield from _records(SegmentSlice.whole(self.directory, segment, is_log_end=True))
 
 
@@ -170,9 +173,22 @@ def read_metadata_copy(directory: PartitionDirectory) -> MetadataCopy:
     )  # fmt: skip
 
 
+def missing_log(root: LogDirectory) -> MetadataCopy:
+    """That of a log directory without a metadata log: its controller starts with an empty one."""
+    name = f"{METADATA_TOPIC}-0"
+    directory = PartitionDirectory(
+        path=posixpath.join(root.path, name),
+        log_directory=root, topic=METADATA_TOPIC, partition=0,
+    )  # fmt: skip
+    return MetadataCopy(
+        directory=directory, state=None, batches=no_batches(), snapshot=None, voters=None,
+        kraft_version=0, refusal="", is_missing=True,
+    )  # fmt: skip
+
+
 def _quorum_state(directory: PartitionDirectory) -> tuple[QuorumState | None, str]:
     """What ``quorum-state`` says, and why a controller does not start with it."""
-    path = os.path.join(directory.path, QUORUM_STATE)
+    path = posixpath.join(directory.path, QUORUM_STATE)
     content = read_if_present(path, METADATA_LIMIT, context=directory.context)
     if content is None:
         return None, ""

@@ -12,8 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.quorum.metadata_batches import Parting, parting
-from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy, read_metadata_copy
+from kafkalog_reader.audits.quorum.metadata_copy import (
+    MetadataCopy,
+    missing_log,
+    read_metadata_copy,
+)
 from kafkalog_reader.errors import LocatedError, UsageError
+from kafkalog_reader.io.log_directory import live_partitions
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +87,25 @@ class Quorum:
         is_new = copy.is_empty and any(not each.is_empty for each in self.copies)
         return is_new or bool(copy.batches.damage)
 
+    def naming_as_leader(self, copy: MetadataCopy) -> tuple[MetadataCopy, ...]:
+        """Voters whose ``quorum-state`` names a controller that has forgotten that it leads.
+
+        When it hears of that, it stops: "inconsistent with current leader". Source: Kafka 4.4,
+        KafkaRaftClient#hasConsistentLeader.
+        """
+        state = copy.state
+        own = max(copy.end.leader_epoch, -1 if state is None else state.leader_epoch)
+        if state is not None and state.leader_epoch == own and state.leader_id == copy.node_id:
+            return ()
+        return tuple(
+            each
+            for each in self.startable
+            if each is not copy
+            and each.state is not None
+            and each.state.leader_id == copy.node_id
+            and each.state.leader_epoch >= own
+        )
+
     def parting(self, one: MetadataCopy, other: MetadataCopy) -> Parting:
         """Where two copies part."""
         key = self.copies.index(one), self.copies.index(other)
@@ -139,10 +163,15 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         if directory.is_replica and directory.partition == 0:
             clusters.setdefault(directory.log_directory.cluster_id, []).append(directory)
     for cluster_id in sorted(clusters, key=lambda each: each or ""):
-        yield _read_quorum(cluster_id, clusters[cluster_id])
+        roots = [each for each in evidence.roots if each.cluster_id == cluster_id]
+        yield _read_quorum(cluster_id, clusters[cluster_id], roots)
 
 
-def _read_quorum(cluster_id: str | None, directories: Iterable[PartitionDirectory]) -> Quorum:
+def _read_quorum(
+    cluster_id: str | None,
+    directories: Iterable[PartitionDirectory],
+    roots: Iterable[LogDirectory],
+) -> Quorum:
     copies: list[MetadataCopy] = []
     unread: list[UnreadCopy] = []
     for directory in directories:
@@ -161,9 +190,30 @@ def _read_quorum(cluster_id: str | None, directories: Iterable[PartitionDirector
             )
     named = [each for each in copies if each.voters is not None and each.voters.voters]
     newest = max(named, key=lambda each: each.end, default=None)
+    voters = None if newest is None else newest.voters
+    if voters is not None:
+        held = {each.directory.log_directory.path for each in (*copies, *unread)}
+        spare = (each for each in roots if each.path not in held and each.broker_id not in nodes)
+        copies += [missing_log(each) for each in spare if _is_emptied(each, voters)]
     return Quorum(
         cluster_id=cluster_id,
-        copies=tuple(copies),
+        copies=tuple(sorted(copies, key=_order)),
         unread=tuple(unread),
-        voters=None if newest is None else newest.voters,
+        voters=voters,
     )
+
+
+def _is_emptied(root: LogDirectory, voters: VoterSet) -> bool:
+    """Whether a log directory without a metadata log is a voter's: it starts with an empty one.
+
+    With voters from the configuration only the node id tells, so that a directory of a broker's
+    partitions may be of a node whose metadata log is elsewhere.
+    """
+    if voters.voter_at(root.broker_id, root.directory_id) is None:
+        return False
+    return voters.is_dynamic or not live_partitions(root)
+
+
+def _order(copy: MetadataCopy) -> tuple[float, str]:
+    node = float("inf") if copy.node_id is None else copy.node_id
+    return node, copy.directory.path

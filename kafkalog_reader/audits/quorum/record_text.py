@@ -38,7 +38,7 @@ class RecordTexts:
             self._learn(record)
 
     def between(self, first: int, following: int) -> Iterator[tuple[int, str, str]]:
-        """Yield offset, type and text of each record; the text of those that change nothing is empty.
+        """Yield offset, type and text of each record; no text of those that change nothing.
 
         Raises:
             LocatedError: a record contradicts the format.
