@@ -129,7 +129,7 @@ def _remarks(quorum: Quorum, copy: MetadataCopy) -> Iterator[str]:
         yield "a start replaces the log by the newest snapshot"
     if copy.is_missing:
         yield "no __cluster_metadata-0: empty, if this is its metadata.log.dir"
-    if copy.is_empty and quorum.has_forgotten(copy):
+    if copy.is_empty and quorum.has_forgotten(copy) and quorum.voter_of(copy):
         yield "empty: votes for everybody"
     if quorum.voter_of(copy) and (naming := quorum.naming_as_leader(copy)):
         yield (

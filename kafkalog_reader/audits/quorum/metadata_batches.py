@@ -12,6 +12,7 @@ import numpy as np
 
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.segment_slice import SegmentSlice
@@ -127,6 +128,7 @@ def _read(
         if isinstance(run, UnreadableRegion):
             unfinished = is_last and run.end in (ScanEnd.TORN, ScanEnd.ZEROS)
             return run.start, "" if unfinished else f"{run.where}: {run.problem}"
+        assert isinstance(run, BatchRun)
         sound = int(np.argmin(np.append(run.crc_valid, False)))
         for name, parts in columns.items():
             parts.append(getattr(run, name)[:sound].astype(np.int64))
