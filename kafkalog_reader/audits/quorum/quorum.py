@@ -192,7 +192,8 @@ def _read_quorum(
     newest = max(named, key=lambda each: each.end, default=None)
     voters = None if newest is None else newest.voters
     if voters is not None:
-        held = {each.directory.log_directory.path for each in (*copies, *unread)}
+        held = {each.directory.log_directory.path for each in copies}
+        held |= {each.directory.log_directory.path for each in unread}
         spare = (each for each in roots if each.path not in held and each.broker_id not in nodes)
         copies += [missing_log(each) for each in spare if _is_emptied(each, voters)]
     return Quorum(
