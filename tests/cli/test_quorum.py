@@ -104,3 +104,17 @@ def test_paths_without_a_metadata_log_are_an_error(run: Run) -> None:
     printed = run("quorum", captures.path("release_0.10.2.2/stopped"))
     assert printed.status == 2
     assert "no metadata log" in printed.err
+
+
+def test_plan_points_to_it(tmp_path: Path, run: Run) -> None:
+    write_controllers(tmp_path, {1: "11", 2: "11", 3: "11"})
+    planned = run("plan", tmp_path)
+    assert planned.status == 2
+    assert "kafkalog quorum, with the same paths" in planned.err
+
+
+def test_a_sound_quorum_has_no_severe_finding(tmp_path: Path, run: Run) -> None:
+    """`verify` must not alarm about logs that end differently while a leader can be elected."""
+    write_controllers(tmp_path, {1: "1111", 2: "11", 3: "11"})
+    assert run("quorum", tmp_path).status == 0
+    assert run("verify", tmp_path).status == 0
