@@ -117,4 +117,10 @@ def test_a_sound_quorum_has_no_severe_finding(tmp_path: Path, run: Run) -> None:
     """`verify` must not alarm about logs that end differently while a leader can be elected."""
     write_controllers(tmp_path, {1: "1111", 2: "11", 3: "11"})
     assert run("quorum", tmp_path).status == 0
-    assert run("verify", tmp_path).status == 0
+    verified = run("verify", tmp_path)
+    assert verified.status == 0
+    assert "kafkalog quorum, with the same paths" in verified.out
+
+
+def test_verify_does_not_mention_it_for_brokers_that_lag(run: Run) -> None:
+    assert "kafkalog quorum" not in run("verify", CAPTURE).out

@@ -6,12 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder.log_directory import LogDirectory
 from fixtures.builder.metadata_log import METADATA_TOPIC_ID, PartitionState, metadata_records
 from kafkalog_reader.audits.quorum.outcome import QuorumAudit, audit_quorum
 from kafkalog_reader.audits.quorum.quorum import read_quorums
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.format.uuid import uuid_text
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.names import OFFSET_CHECKPOINTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,7 +79,15 @@ def write_controllers(
         )
         for node, log in logs.items()
     }
-    cluster(root, nodes)
+    cluster(
+        root,
+        {
+            node: LogDirectory(
+                node_id=node, replicas=(each,), files=dict.fromkeys(OFFSET_CHECKPOINTS)
+            )
+            for node, each in nodes.items()
+        },
+    )
     return root
 
 
