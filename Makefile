@@ -9,6 +9,8 @@ export SPARK_LOCAL_IP ?= 127.0.0.1
 FUZZ_SECONDS ?= 600
 HISTORIES ?= 100000
 HISTORIES_SEED ?= 1000000
+QUORUMS ?= 50
+QUORUMS_SEED ?= 1
 PLANS ?= 33
 PLANS_SEED ?= 100
 MUTANTS_SECONDS ?= 3600
@@ -19,7 +21,7 @@ WHEEL_PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans mutants bench portable wheel lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
+.PHONY: help demo test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans quorums mutants bench portable wheel lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -46,6 +48,9 @@ fuzz: check-test $(VENV)/.test  ## fuzz every parser for FUZZ_SECONDS in total; 
 
 histories: check-test $(VENV)/.test  ## check elections of HISTORIES random histories against a plain-Python model, from HISTORIES_SEED on
 	$(RUN) -m tests.histories --histories $(HISTORIES) --seed $(HISTORIES_SEED)
+
+quorums: check-test $(VENV)/.test  ## kill real quorums of controllers and check kafkalog quorum: QUORUMS states from QUORUMS_SEED on; half an hour
+	$(RUN) -m fixtures.quorums --states $(QUORUMS) --seed $(QUORUMS_SEED)
 
 plans: check-test $(VENV)/.test  ## carry out plans on real brokers: PLANS random states from PLANS_SEED on; half an hour
 	$(RUN) -m fixtures.plans --states $(PLANS) --seed $(PLANS_SEED)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     "errors", "format", "io", "kernel", "scan", "decode", "tables",
     "audits.catalogue", "audits.log", "audits.recovery", "audits.integrity", "audits.comparison",
-    "audits.election", "audits.partition", "audits.plan", "audits.tables",
+    "audits.election", "audits.quorum", "audits.partition", "audits.plan", "audits.tables",
     "registry", "table_scan", "table_dataset", "salvage", "report", "log", "cli",
     "spark_datasource",
 )  # fmt: skip

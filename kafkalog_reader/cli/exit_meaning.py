@@ -44,6 +44,11 @@ EXIT_MEANINGS: Final = {
         "order, or if something is lost",
         trouble="verify and replica-diff end with 2, or if a partition has no plan",
     ),
+    "quorum": ExitMeaning(
+        found="too few voters can start for a majority, an election can lose records that may be "
+        "committed, copies contradict each other, or the voters are unknown",
+        trouble="a copy of the metadata log could not be read",
+    ),
     "find": ExitMeaning(
         found="nothing was found, as with grep",
         trouble="nothing was found, but something could not be read",

@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "changes": "kafkalog_reader.cli.changes:changes_command",
     "verify": "kafkalog_reader.cli.verify:verify_command",
     "plan": "kafkalog_reader.cli.plan:plan_command",
+    "quorum": "kafkalog_reader.cli.quorum:quorum_command",
     "find": "kafkalog_reader.cli.find:find_command",
     "timeline": "kafkalog_reader.cli.timeline:timeline_command",
     "groups": "kafkalog_reader.cli.groups:groups_command",

@@ -95,7 +95,7 @@ def plan_command(
         is_selected=request.topics is not None or request.partitions is not None,
     )
     if not plan.partitions and found.status() == CLEAN:
-        raise no_partition("plan")
+        raise _only_metadata(evidence, request) or no_partition("plan")
     _check_elected(plan, wanted)
     if output_format == "text":
         columns, _ = screen()
@@ -122,6 +122,20 @@ def _several_clusters(evidence: Evidence) -> str:
         return ""
     clusters = "; ".join(f"{shown(each)}: {', '.join(of)}" for each, of in sorted(paths.items()))
     return f"the log directories belong to several clusters ({clusters}): make a plan for each"
+
+
+def _only_metadata(evidence: Evidence, request: ReadRequest) -> Exception | None:
+    """The error if only metadata logs were supplied, for which there is another command."""
+    from kafkalog_reader.errors import UsageError
+    from kafkalog_reader.io.names import METADATA_TOPIC
+
+    topics = {each.topic for each in evidence.partition_directories(request)}
+    if topics != {METADATA_TOPIC}:
+        return None
+    return UsageError(
+        "only metadata logs are in the given paths: kafkalog quorum, with the same paths, shows "
+        "which controller can be elected"
+    )
 
 
 def _elected(text: str) -> tuple[tuple[str, int], int]:

@@ -20,7 +20,7 @@ from kafkalog_reader.cli.incident import Found, Incident, IncidentKind, incident
 from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.run import CLEAN, FOUND
 from kafkalog_reader.cli.screen import screen, write_lines
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
@@ -41,6 +41,10 @@ _COMPARE: Final = (
 _ORDER: Final = (
     "In {}, copies end at different offsets, as those of running brokers do. If these brokers are "
     "stopped, the order of their starts may matter: kafkalog plan, with the same paths, shows it."
+)
+_QUORUM: Final = (
+    "The copies of the metadata log differ, as those of a running quorum do. If the controllers "
+    "are stopped, kafkalog quorum, with the same paths, shows which can be elected."
 )
 _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3
@@ -78,6 +82,7 @@ class Report:
         self._ended = ExitStatus()
         self._replicas = self._batches = self._bytes = 0
         self._undecided: list[str] = []
+        self._is_quorum_uneven = False
         self._found: list[tuple[Finding, dict[str, Any]]] = []
         self._places: set[tuple[object, ...]] = set()
         self._started = started
@@ -101,6 +106,7 @@ class Report:
         self.partitions += verification.replicas > 0
         self._replicas += verification.replicas
         self._undecided += verification.undecided
+        self._is_quorum_uneven |= verification.is_quorum_uneven
         self._ended.add(
             (each for each, _ in verification.findings), reason="; ".join(verification.undecided)
         )
@@ -152,8 +158,12 @@ class Report:
 
     def _ending(self, found: Sequence[IncidentKind], columns: int) -> Iterator[Line]:
         """The last lines, which say where to read more."""
-        lagging = {_partition(row) for each, row in self._found if each.code == LAGGING_REPLICA}
-        if not found and not lagging:
+        lagging = {
+            _partition(row)
+            for each, row in self._found
+            if each.code == LAGGING_REPLICA and row["topic"] != METADATA_TOPIC
+        }
+        if not found and not lagging and not self._is_quorum_uneven:
             return
         yield ()
         severe = {kind.headline.code for kind in found if kind.severity in _SEVERE}
@@ -161,6 +171,8 @@ class Report:
             yield from wrapped(_COMPARE, columns)
         elif lagging:
             yield from wrapped(_ORDER.format(plural(len(lagging), "partition")), columns)
+        if self._is_quorum_uneven:
+            yield from wrapped(_QUORUM, columns)
         if found:
             yield (Span(f"What it means: kafkalog explain {found[0].headline.code}"),)
 

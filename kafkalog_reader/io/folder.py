@@ -26,6 +26,7 @@ from kafkalog_reader.io.names import (
     NOT_A_PARTITION,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
+    QUORUM_STATE,
     parse_directory_name,
     parse_segment_file_name,
     parse_snapshot_file_name,
@@ -38,7 +39,7 @@ _LOG_DIRECTORY_FILES: Final = frozenset(
     {META_PROPERTIES, BOOTSTRAP_CHECKPOINT, *OFFSET_CHECKPOINTS}
 )
 """And the clean-shutdown marker, unless somebody moved it to a folder of log directories."""
-_PARTITION_FILES: Final = frozenset({LEADER_EPOCHS, PARTITION_METADATA, "quorum-state"})
+_PARTITION_FILES: Final = frozenset({LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE})
 
 
 class FolderKind(Enum):

@@ -36,6 +36,7 @@ INTERNAL_TOPICS: Final = frozenset({
 })  # fmt: skip
 """Topics that consumers see only by name (``Topic.INTERNAL_TOPICS``), or never."""
 META_PROPERTIES: Final = "meta.properties"
+QUORUM_STATE: Final = "quorum-state"
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 BOOTSTRAP_CHECKPOINT: Final = "bootstrap.checkpoint"
 LOCK: Final = ".lock"

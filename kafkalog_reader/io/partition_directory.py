@@ -122,6 +122,21 @@ def metadata_snapshots(directory: PartitionDirectory) -> tuple[tuple[int, Segmen
     Raises:
         UnreadableFileError: the directory cannot be listed.
     """
+    return tuple((end_offset, segment) for end_offset, _, segment in _snapshots(directory))
+
+
+def metadata_snapshot_ids(directory: PartitionDirectory) -> tuple[tuple[int, int], ...]:
+    """(end offset, leader epoch of the last record) of each KRaft snapshot, rising.
+
+    Raises:
+        UnreadableFileError: the directory cannot be listed.
+    """
+    return tuple(
+        (end_offset, leader_epoch) for end_offset, leader_epoch, _ in _snapshots(directory)
+    )
+
+
+def _snapshots(directory: PartitionDirectory) -> list[tuple[int, int, SegmentFiles]]:
     found = []
     for entry in _entries(directory):
         name = parse_metadata_snapshot_name(entry.name)
@@ -130,9 +145,7 @@ def metadata_snapshots(directory: PartitionDirectory) -> tuple[tuple[int, Segmen
             end_offset, leader_epoch = name
             files = {"log": (status[0], status[1] or entry.path)}
             found.append((end_offset, leader_epoch, _segment(directory.path, 0, None, files)))
-    return tuple(
-        (end_offset, segment) for end_offset, _, segment in sorted(found, key=itemgetter(0, 1))
-    )
+    return sorted(found, key=itemgetter(0, 1))
 
 
 def _all_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from kafkalog_reader.audits.changes import ChangeKind
+from kafkalog_reader.audits.quorum.commitment import Commitment
+from kafkalog_reader.audits.quorum.lost_records import MAX_CHANGES
+from kafkalog_reader.audits.quorum.outcome import Verdict
+from kafkalog_reader.audits.quorum.voter_set import VoterSource
 from kafkalog_reader.audits.tables.findings import FindingsTable
 from kafkalog_reader.audits.tables.partitions import PartitionsTable
 from kafkalog_reader.report.partition_json import SCHEMA_VERSION
 from kafkalog_reader.report.plan_json import PLAN_SCHEMA_VERSION
+from kafkalog_reader.report.quorum_json import QUORUM_SCHEMA_VERSION
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.schemas.identity import IDENTITY
 
@@ -149,6 +154,85 @@ def plan_schema() -> Schema:
                     )
                 ),
                 "steps": _list(_object(step)),
+            }
+        ),
+    }
+
+
+def quorum_schema() -> Schema:
+    """One line that ``kafkalog quorum --format json`` prints: the quorum of a cluster."""
+    names = _list(_or_null(_INTEGER))
+    lost = {
+        **_named(_INTEGER, "firstOffset", "nextOffset"),
+        "commitment": {"enum": [each.value for each in Commitment]},
+        "copies": _list(_TEXT),
+        "types": _list(_object({"type": _TEXT, "records": _INTEGER})),
+        "changes": _list(_object({"offset": _INTEGER, "text": _TEXT})),
+    }
+    cut = {"nodeId": _or_null(_INTEGER), **_named(_INTEGER, "logEndOffset", "truncationOffset")}
+    election = {
+        "nodeId": _or_null(_INTEGER),
+        "canWin": _BOOLEAN,
+        "votes": names,
+        "votesNeeded": _INTEGER,
+        "cut": _list(_object(cut)),
+        "lost": _list(_object(lost)),
+    }
+    state = {
+        **_named(_INTEGER, "version", "leaderEpoch"),
+        **_named(_or_null(_INTEGER), "leaderId", "votedId"),
+        "votedDirectoryId": _or_null(_TEXT),
+    }
+    copy = {
+        "name": _TEXT,
+        "nodeId": _or_null(_INTEGER),
+        "directoryId": _or_null(_TEXT),
+        "path": _TEXT,
+        "isVoter": _BOOLEAN,
+        "refusal": _or_null(_TEXT),
+        "isMissing": _BOOLEAN,
+        "namedAsLeaderBy": names,
+        "damage": _or_null(_TEXT),
+        **_named(_INTEGER, "logStartOffset", "logEndOffset", "lastLeaderEpoch"),
+        **_named(_or_null(_INTEGER), "snapshotEndOffset", "snapshotLeaderEpoch"),
+        "kraftVersion": _INTEGER,
+        "voters": _or_null(_list(_INTEGER)),
+        "quorumState": _or_null(_object(state)),
+    }
+    voter = {
+        "nodeId": _INTEGER,
+        "directoryId": _or_null(_TEXT),
+        "endpoints": _list(_TEXT),
+        "isSupplied": _BOOLEAN,
+    }
+    parting = {
+        "copies": _list(_TEXT),
+        "offset": _INTEGER,
+        **_named(_BOOLEAN, "isFork", "isConflict", "isCompared"),
+    }
+    sources = [each.value for each in VoterSource]
+    return {
+        "$schema": DIALECT,
+        "title": "kafkalog quorum --format json",
+        "description": "One object per cluster, one per line. Offset ranges are half-open; of the "
+        f"changes of a range, the first {MAX_CHANGES:,} are described.",
+        **_object(
+            {
+                "schemaVersion": {"const": QUORUM_SCHEMA_VERSION},
+                "clusterId": _or_null(_TEXT),
+                "verdict": {"enum": [each.value for each in Verdict]},
+                "majority": _or_null(_INTEGER),
+                "votersSource": {"enum": [*sources, None]},
+                "votersOffset": _or_null(_INTEGER),
+                "voters": _list(_object(voter)),
+                **_named(_or_null(_INTEGER), "committedBelow", "notCommittedFrom"),
+                "votersWithUnknownLog": _INTEGER,
+                "copies": _list(_object(copy)),
+                "unread": _list(_object(_named(_TEXT, "path", "problem"))),
+                "partings": _list(_object(parting)),
+                "elections": _list(_object(election)),
+                "startFirst": names,
+                "steps": _list(_object({"text": _TEXT, "commands": _list(_TEXT)})),
             }
         ),
     }

@@ -58,7 +58,8 @@ def partition_lines(
     if audit.is_metadata:
         yield ()
         yield from wrapped(
-            "The quorum elects the leader of the metadata log: only its files are checked here.",
+            "The quorum elects the leader of the metadata log: only its files are checked here. "
+            "kafkalog quorum, with the same paths, shows who can be elected.",
             columns,
             indent=2,
             hanging=0,

@@ -16,6 +16,7 @@ from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 from kafkalog_reader.cli.schema import OF_COMMANDS
 from kafkalog_reader.registry import TABLES, table
+from tests.audits.quorum.controllers import write_controllers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,6 +93,14 @@ def test_plan_with_a_start_that_cuts_is_valid(run: Run, tmp_path: Path) -> None:
     for log in tmp_path.rglob("*.log"):
         log.write_bytes(log.read_bytes()[:-3])
     assert_each_line_is_valid("plan", run("plan", tmp_path, "--format", "json").out)
+
+
+@pytest.mark.parametrize(
+    "logs", [{1: "111", 2: "12", 3: "12"}, {1: "111", 2: "11", 3: ""}, {1: "1"}]
+)
+def test_quorum_is_valid(logs: dict[int, str], run: Run, tmp_path: Path) -> None:
+    printed = run("quorum", write_controllers(tmp_path, logs), "--format", "json").out
+    assert_each_line_is_valid("quorum", printed)
 
 
 @pytest.mark.parametrize(("old", "new"), [("stale", "shrunk"), ("shrunk", "healed")])

@@ -32,6 +32,7 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import QUORUM_STATE
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
 
-_QUORUM_STATE: Final = "quorum-state"
 _SEVERE: Final = "CHM"
 _OF_ELECTIONS: Final = frozenset({
     CHOOSE_A_BRANCH, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD, MOVE_COPY_ASIDE,
@@ -166,7 +166,7 @@ def _controllers(replicas: Iterable[ReplicaAudit]) -> set[int | None]:
 
 def _voters(directory: PartitionDirectory) -> set[int]:
     """The leader and the voters of ``quorum-state``; the leader alone from kraft.version 1 on."""
-    path = posixpath.join(directory.path, _QUORUM_STATE)
+    path = posixpath.join(directory.path, QUORUM_STATE)
     try:
         content = read_if_present(path, METADATA_LIMIT, context=directory.context)
         state = json.loads(content or b"{}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
+from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.audits.tables.findings import (
     RootUnit,
     audited,
@@ -15,8 +17,13 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+
+_SEVERAL: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +34,7 @@ class Verification:
         findings: the findings with their rows of the table ``findings``.
         replicas: number of replicas; 0 for a log directory.
         undecided: partitions whose copies could not be compared, each with the reason.
+        is_quorum_uneven: it is the metadata log, whose copies part or end differently.
     """
 
     findings: tuple[tuple[Finding, dict[str, Any]], ...]
@@ -34,6 +42,7 @@ class Verification:
     batches: int = 0
     size_in_bytes: int = 0
     undecided: tuple[str, ...] = ()
+    is_quorum_uneven: bool = False
 
 
 def verify(
@@ -48,12 +57,14 @@ def verify(
         )
     findings: list[tuple[Finding, dict[str, Any]]] = []
     undecided: list[str] = []
+    is_uneven = False
     replicas = batches = size = 0
     for audit, found in audited(unit, request, progress):
         findings += [(each, finding_row(audit, each)) for each in found]
         if audit.reason and not audit.is_metadata:  # the quorum resolves forks of its own log
             name = "" if audit.topic is None else shown(f"{audit.topic}-{audit.partition}: ")
             undecided.append(f"{name}{audit.reason}")
+        is_uneven |= _is_quorum_uneven(audit, found)
         replicas += len(audit.replicas)
         batches += sum(each.summary.batches for each in audit.replicas)
         size += sum(each.summary.size_in_bytes for each in audit.replicas)
@@ -63,4 +74,15 @@ def verify(
         batches=batches,
         size_in_bytes=size,
         undecided=tuple(undecided),
+        is_quorum_uneven=is_uneven,
     )
+
+
+def _is_quorum_uneven(audit: PartitionAudit, found: Sequence[Finding]) -> bool:
+    """Whether the copies of controllers part or end differently; brokers' copies always lag."""
+    if not audit.is_metadata:
+        return False
+    roots = [each.directory.log_directory for each in audit.everyone]
+    controllers = sum(not is_of_broker(root) for root in roots)
+    lags = controllers >= _SEVERAL and any(each.code == LAGGING_REPLICA for each in found)
+    return bool(audit.reason) or lags

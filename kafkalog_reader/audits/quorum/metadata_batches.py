@@ -1,0 +1,161 @@
+"""The sound batches of one copy of the metadata log, and where two copies part.
+
+Followers append the batches of the leader as they are, so equal records are equal batches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.scan.batch_run import BatchRun
+from kafkalog_reader.scan.scan import Scan, ScanPolicy
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.segment_slice import SegmentSlice
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+
+_SOUND: Final = ScanPolicy(tolerant=False)
+_COLUMNS: Final = ("base_offset", "last_offset", "leader_epoch", "crc")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MetadataBatches:
+    """What a start of the controller keeps of the log: the batches before the first bad one.
+
+    Attributes:
+        start: base offset of the first segment; None without a log.
+        base_offset, last_offset, leader_epoch, crc: one entry per batch.
+        slices: the bytes of these batches.
+        damage: where and why the log is cut; empty if every byte is sound, or unfinished.
+    """
+
+    start: int | None
+    base_offset: NDArray[np.int64]
+    last_offset: NDArray[np.int64]
+    leader_epoch: NDArray[np.int64]
+    crc: NDArray[np.int64]
+    slices: tuple[SegmentSlice, ...]
+    damage: str = ""
+
+    @property
+    def next_offset(self) -> int:
+        """The log end offset of these batches; the log start without one."""
+        return int(self.last_offset[-1]) + 1 if len(self.last_offset) else self.start or 0
+
+    @property
+    def last_leader_epoch(self) -> int | None:
+        """Of the last batch."""
+        return int(self.leader_epoch[-1]) if len(self.leader_epoch) else None
+
+    def leader_epoch_at(self, offset: int) -> int | None:
+        """Of the batch that holds an offset."""
+        at = int(np.searchsorted(self.last_offset, offset))
+        return int(self.leader_epoch[at]) if at < len(self.leader_epoch) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parting:
+    """Up to where two copies are the same.
+
+    Attributes:
+        offset: the first one that only one of them has, or where their batches differ.
+        is_fork: both go on there, with different batches.
+        is_conflict: both of these batches have the same leader epoch, which Raft rules out.
+        is_compared: false if no offset is in both logs, because a snapshot replaced it in one.
+    """
+
+    offset: int
+    is_fork: bool = False
+    is_conflict: bool = False
+    is_compared: bool = True
+
+
+def no_batches() -> MetadataBatches:
+    """Those of a log that does not exist."""
+    empty = np.empty(0, np.int64)
+    return MetadataBatches(
+        start=None, base_offset=empty, last_offset=empty, leader_epoch=empty, crc=empty, slices=()
+    )
+
+
+def read_batches(directory: PartitionDirectory) -> MetadataBatches:
+    """Read every batch header and checksum of a copy, up to the first bad batch.
+
+    A controller does the same at each start: it opens this log as after a crash.
+
+    Raises:
+        UnreadableFileError: a file cannot be opened or read.
+    """
+    found = [each for each in segments(directory) if each.log_size is not None]
+    columns: dict[str, list[NDArray[np.int64]]] = {name: [] for name in _COLUMNS}
+    slices: list[SegmentSlice] = []
+    damage = ""
+    for segment in found:
+        stop, damage = _read(segment, columns, directory, is_last=segment is found[-1])
+        slices.append(
+            SegmentSlice(directory=directory, segment=segment, start=0, stop=stop, is_log_end=True)
+        )
+        if damage:
+            break
+    empty = np.empty(0, np.int64)
+    return MetadataBatches(
+        start=found[0].base_offset if found else None,
+        slices=tuple(slices),
+        damage=damage,
+        **{name: np.concatenate([empty, *parts]) for name, parts in columns.items()},
+    )
+
+
+def _read(
+    segment: SegmentFiles,
+    columns: dict[str, list[NDArray[np.int64]]],
+    directory: PartitionDirectory,
+    *,
+    is_last: bool,
+) -> tuple[int, str]:
+    """Where the sound bytes of a segment end, and what is wrong there."""
+    scan = Scan(segment, _SOUND, context=directory.context)
+    for run in scan:
+        if isinstance(run, UnreadableRegion):
+            unfinished = is_last and run.end in (ScanEnd.TORN, ScanEnd.ZEROS)
+            return run.start, "" if unfinished else f"{run.where}: {run.problem}"
+        assert isinstance(run, BatchRun)
+        sound = int(np.argmin(np.append(run.crc_valid, False)))
+        for name, parts in columns.items():
+            parts.append(getattr(run, name)[:sound].astype(np.int64))
+        if sound < run.count:
+            position = int(run.position[sound])
+            file = shown(segment.path("log"))
+            return position, f"{file} at position {position}: wrong CRC"
+    return scan.end_position, ""
+
+
+def parting(one: MetadataBatches, other: MetadataBatches) -> Parting:
+    """Where two copies part; their common end if one only lags behind."""
+    first = max(one.start or 0, other.start or 0)
+    ends = min(one.next_offset, other.next_offset)
+    if first >= ends:
+        return Parting(offset=ends, is_compared=first == 0 or ends == 0)
+    a, b = (int(np.searchsorted(each.base_offset, first)) for each in (one, other))
+    count = min(len(one.base_offset) - a, len(other.base_offset) - b)
+    same = np.ones(count, np.bool_)
+    for name in _COLUMNS:
+        same &= getattr(one, name)[a : a + count] == getattr(other, name)[b : b + count]
+    if same.all():
+        return Parting(offset=ends)
+    at = int(np.argmin(same))
+    epochs = int(one.leader_epoch[a + at]), int(other.leader_epoch[b + at])
+    return Parting(
+        offset=int(min(one.base_offset[a + at], other.base_offset[b + at])),
+        is_fork=True,
+        is_conflict=epochs[0] == epochs[1],
+    )

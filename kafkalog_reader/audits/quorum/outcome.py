@@ -1,0 +1,159 @@
+"""What becomes of a quorum: the verdict, and what each controller's election does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.quorum.commitment import (
+    Commitment,
+    CommittedOffsets,
+    committed_offsets,
+)
+from kafkalog_reader.audits.quorum.lost_records import LostRange, lost_ranges
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
+    from kafkalog_reader.audits.quorum.quorum import Quorum
+
+_MOST_SETS: Final = 1_000
+"""Majorities that are tried: more than eleven voters have."""
+
+
+class Verdict(Enum):
+    """What the files say about the quorum, the worst last."""
+
+    ELECTABLE = "electable"
+    """A majority can start, and whoever is elected keeps what may be committed."""
+    MAY_LOSE = "mayLoseCommitted"
+    """A controller can be elected without records that are, or may be, committed."""
+    NO_MAJORITY = "noMajority"
+    """Fewer voters than a majority can start."""
+    CONTRADICTED = "contradicted"
+    """Two copies hold different records with the same offset and leader epoch."""
+    UNKNOWN_VOTERS = "unknownVoters"
+    """No copy names the voters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What the election of one controller does.
+
+    Attributes:
+        votes: the voters that vote for it while all that can start run; itself included.
+        votes_needed: how many elect it.
+        cut: the voters whose logs are cut, and to which offset.
+        lost: what other copies hold and this one lacks.
+    """
+
+    copy: MetadataCopy
+    votes: tuple[MetadataCopy, ...]
+    votes_needed: int
+    cut: tuple[tuple[MetadataCopy, int], ...]
+    lost: tuple[LostRange, ...]
+
+    @property
+    def can_win(self) -> bool:
+        """Whether the voters here can elect it."""
+        return len(self.votes) >= self.votes_needed
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether nothing is lost that is, or may be, committed."""
+        return all(each.commitment is Commitment.NOT for each in self.lost)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumAudit:
+    """The answer about one cluster.
+
+    Attributes:
+        outcomes: one for each voter that can start, the one whose log reaches furthest first.
+        start_first: voters to start alone, if others could elect a leader that loses committed
+            records; empty if the order does not matter, or no order helps.
+        committed: of the copy that reaches furthest; None if there is no copy.
+        further: copies of nodes without a vote that reach further than every voter's.
+    """
+
+    quorum: Quorum
+    verdict: Verdict
+    outcomes: tuple[Outcome, ...]
+    start_first: tuple[MetadataCopy, ...]
+    committed: CommittedOffsets | None
+    further: tuple[MetadataCopy, ...]
+
+
+def audit_quorum(quorum: Quorum) -> QuorumAudit:
+    """Judge a quorum.
+
+    Raises:
+        LocatedError: a record that would be lost contradicts the format.
+    """
+    ranked = sorted(quorum.startable, key=lambda each: each.end, reverse=True)
+    outcomes = tuple(_outcome(quorum, each) for each in ranked)
+    furthest = max(quorum.copies, key=lambda each: each.end, default=None)
+    best = ranked[0].end if ranked else None
+    return QuorumAudit(
+        quorum=quorum,
+        verdict=_verdict(quorum, outcomes),
+        outcomes=outcomes,
+        start_first=_start_first(quorum, outcomes),
+        committed=None if furthest is None else committed_offsets(quorum, furthest),
+        further=tuple(
+            each
+            for each in quorum.copies
+            if quorum.voter_of(each) is None and not each.is_empty
+            and (best is None or each.end > best)
+        ),
+    )  # fmt: skip
+
+
+def _outcome(quorum: Quorum, copy: MetadataCopy) -> Outcome:
+    voters = quorum.voters_for(copy) or quorum.voters
+    assert voters is not None
+    partings = [(each, quorum.parting(copy, each)) for each in quorum.startable if each is not copy]
+    return Outcome(
+        copy=copy,
+        votes=quorum.granting(copy),
+        votes_needed=voters.majority,
+        cut=tuple(
+            (each, parting.offset)
+            for each, parting in partings
+            if parting.is_compared and not parting.is_conflict
+            and parting.offset < each.end.offset
+        ),
+        lost=lost_ranges(quorum, copy),
+    )  # fmt: skip
+
+
+def _verdict(quorum: Quorum, outcomes: tuple[Outcome, ...]) -> Verdict:
+    voters = quorum.voters
+    if voters is None:
+        return Verdict.UNKNOWN_VOTERS
+    pairs = combinations(quorum.copies, 2)
+    if any(quorum.parting(one, other).is_conflict for one, other in pairs):
+        return Verdict.CONTRADICTED
+    if not any(each.can_win for each in outcomes):
+        return Verdict.NO_MAJORITY
+    if all(each.is_harmless for each in outcomes if each.can_win):
+        return Verdict.ELECTABLE
+    return Verdict.MAY_LOSE
+
+
+def _start_first(quorum: Quorum, outcomes: tuple[Outcome, ...]) -> tuple[MetadataCopy, ...]:
+    """The largest set of voters that can only elect a leader with all that may be committed."""
+    harmful = {id(each.copy) for each in outcomes if each.can_win and not each.is_harmless}
+    if not harmful or quorum.voters is None:
+        return ()
+    tried = 0
+    for size in range(len(outcomes) - 1, quorum.voters.majority - 1, -1):
+        for chosen in combinations([each.copy for each in outcomes], size):
+            tried += 1
+            if tried > _MOST_SETS:
+                return ()
+            elected = quorum.winners(chosen)
+            if elected and not any(id(each) in harmful for each in elected):
+                return chosen
+    return ()

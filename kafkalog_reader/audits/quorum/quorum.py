@@ -1,0 +1,220 @@
+"""The quorum of one cluster: its voters, the copies of their logs, who votes for whom.
+
+A voter grants its vote, and before it its pre-vote (KIP-996), to a candidate whose log ends at
+least where its own does: the last leader epoch decides, then the log end offset. A vote that is
+already given, or a known leader, only lasts until the next leader epoch, so that neither decides
+who wins in the end. Source: Kafka 4.4, KafkaRaftClient#handleVoteRequest, EpochState#canGrantVote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.quorum.metadata_batches import Parting, parting
+from kafkalog_reader.audits.quorum.metadata_copy import (
+    MetadataCopy,
+    missing_log,
+    read_metadata_copy,
+)
+from kafkalog_reader.errors import LocatedError, UsageError
+from kafkalog_reader.io.log_directory import live_partitions
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
+    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadCopy:
+    """A copy that could not be read, and why."""
+
+    directory: PartitionDirectory
+    problem: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quorum:
+    """The voters of a cluster and every supplied copy of its metadata log.
+
+    Attributes:
+        copies: by node id; those of brokers, which do not vote, too.
+        voters: the set in force: the one that the copy with the last record names.
+    """
+
+    cluster_id: str | None
+    copies: tuple[MetadataCopy, ...]
+    unread: tuple[UnreadCopy, ...]
+    voters: VoterSet | None
+    _partings: dict[tuple[int, int], Parting] = field(default_factory=dict, compare=False)
+
+    def voter_of(self, copy: MetadataCopy) -> Voter | None:
+        """The voter whose log this copy is; None if it has no vote."""
+        if self.voters is None:
+            return None
+        return self.voters.voter_at(copy.node_id, copy.directory_id)
+
+    @property
+    def seated(self) -> tuple[MetadataCopy, ...]:
+        """The copies of voters."""
+        return tuple(each for each in self.copies if self.voter_of(each) is not None)
+
+    @property
+    def startable(self) -> tuple[MetadataCopy, ...]:
+        """Those with which a controller starts."""
+        return tuple(each for each in self.seated if not each.refusal)
+
+    @property
+    def missing(self) -> tuple[Voter, ...]:
+        """Voters of which no copy was supplied and read."""
+        if self.voters is None:
+            return ()
+        here = {self.voter_of(each) for each in self.seated}
+        return tuple(each for each in self.voters.voters if each not in here)
+
+    @property
+    def unknown_votes(self) -> int:
+        """Voters whose log, as it was when they last ran, these files do not show."""
+        forgotten = (each for each in self.seated if self.has_forgotten(each))
+        return len(self.missing) + sum(1 for _ in forgotten)
+
+    def has_forgotten(self, copy: MetadataCopy) -> bool:
+        """Whether a voter's copy lacks what it may have held: its disk is new, or damaged."""
+        is_new = copy.is_empty and any(not each.is_empty for each in self.copies)
+        return is_new or bool(copy.batches.damage)
+
+    def naming_as_leader(self, copy: MetadataCopy) -> tuple[MetadataCopy, ...]:
+        """Voters whose ``quorum-state`` names a controller that has forgotten that it leads.
+
+        When it hears of that, it stops: "inconsistent with current leader". Source: Kafka 4.4,
+        KafkaRaftClient#hasConsistentLeader.
+        """
+        state = copy.state
+        own = max(copy.end.leader_epoch, -1 if state is None else state.leader_epoch)
+        if state is not None and state.leader_epoch == own and state.leader_id == copy.node_id:
+            return ()
+        return tuple(
+            each
+            for each in self.startable
+            if each is not copy
+            and each.state is not None
+            and each.state.leader_id == copy.node_id
+            and each.state.leader_epoch >= own
+        )
+
+    def parting(self, one: MetadataCopy, other: MetadataCopy) -> Parting:
+        """Where two copies part."""
+        key = self.copies.index(one), self.copies.index(other)
+        if key not in self._partings:
+            self._partings[key] = _parting(one, other)
+        return self._partings[key]
+
+    def voters_for(self, candidate: MetadataCopy) -> VoterSet | None:
+        """The voters that a candidate asks: those that its own copy names.
+
+        An empty copy names none. Then they are in the configuration, unless the log names them.
+        """
+        if candidate.voters is not None or self.voters is None or self.voters.is_dynamic:
+            return candidate.voters
+        return self.voters
+
+    def granting(self, candidate: MetadataCopy) -> tuple[MetadataCopy, ...]:
+        """The voters that vote for a candidate: their logs end no later than its own."""
+        voters = self.voters_for(candidate)
+        if voters is None or voters.voter_at(candidate.node_id, candidate.directory_id) is None:
+            return ()
+        return tuple(
+            each
+            for each in self.startable
+            if voters.voter_at(each.node_id, each.directory_id) and candidate.end >= each.end
+        )
+
+    def winners(self, started: Collection[MetadataCopy] | None = None) -> tuple[MetadataCopy, ...]:
+        """The controllers that can be elected while some of them run; all that can, if None."""
+        running = self.startable if started is None else tuple(started)
+        return tuple(
+            each
+            for each in running
+            if (voters := self.voters_for(each)) is not None
+            and sum(voter in running for voter in self.granting(each)) >= voters.majority
+        )
+
+
+def _parting(one: MetadataCopy, other: MetadataCopy) -> Parting:
+    if one.is_truncated_to_snapshot or other.is_truncated_to_snapshot:
+        return Parting(offset=min(one.end.offset, other.end.offset), is_compared=False)
+    return parting(one.batches, other.batches)
+
+
+def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
+    """The quorum of each cluster of which a copy of the metadata log was supplied.
+
+    Raises:
+        UsageError: two copies of one node, of which its controller can start with only one.
+        UnreadableFileError: a log directory cannot be listed.
+    """
+    clusters: dict[str | None, list[PartitionDirectory]] = {}
+    request = ReadRequest(topics=frozenset({METADATA_TOPIC}))
+    for directory in evidence.partition_directories(request):
+        if directory.is_replica and directory.partition == 0:
+            clusters.setdefault(directory.log_directory.cluster_id, []).append(directory)
+    for cluster_id in sorted(clusters, key=lambda each: each or ""):
+        roots = [each for each in evidence.roots if each.cluster_id == cluster_id]
+        yield _read_quorum(cluster_id, clusters[cluster_id], roots)
+
+
+def _read_quorum(
+    cluster_id: str | None,
+    directories: Iterable[PartitionDirectory],
+    roots: Iterable[LogDirectory],
+) -> Quorum:
+    copies: list[MetadataCopy] = []
+    unread: list[UnreadCopy] = []
+    for directory in directories:
+        try:
+            copies.append(read_metadata_copy(directory))
+        except LocatedError as error:
+            unread.append(UnreadCopy(directory=directory, problem=str(error)))
+    nodes: dict[int, MetadataCopy] = {}
+    for copy in copies:
+        if copy.node_id is None:
+            continue
+        if (first := nodes.setdefault(copy.node_id, copy)) is not copy:
+            raise UsageError(
+                f"node {copy.node_id} has two metadata logs, {shown(first.directory.path)} and "
+                f"{shown(copy.directory.path)}: give only the one that it would start with"
+            )
+    named = [each for each in copies if each.voters is not None and each.voters.voters]
+    newest = max(named, key=lambda each: each.end, default=None)
+    voters = None if newest is None else newest.voters
+    if voters is not None:
+        held = {each.directory.log_directory.path for each in copies}
+        held |= {each.directory.log_directory.path for each in unread}
+        spare = (each for each in roots if each.path not in held and each.broker_id not in nodes)
+        copies += [missing_log(each) for each in spare if _is_emptied(each, voters)]
+    return Quorum(
+        cluster_id=cluster_id,
+        copies=tuple(sorted(copies, key=_order)),
+        unread=tuple(unread),
+        voters=voters,
+    )
+
+
+def _is_emptied(root: LogDirectory, voters: VoterSet) -> bool:
+    """Whether a log directory without a metadata log is a voter's: it starts with an empty one.
+
+    With voters from the configuration only the node id tells, so that a directory of a broker's
+    partitions may be of a node whose metadata log is elsewhere.
+    """
+    if voters.voter_at(root.broker_id, root.directory_id) is None:
+        return False
+    return voters.is_dynamic or not live_partitions(root)
+
+
+def _order(copy: MetadataCopy) -> tuple[float, str]:
+    node = float("inf") if copy.node_id is None else copy.node_id
+    return node, copy.directory.path

@@ -1,0 +1,147 @@
+"""How to get a leader again where too few voters are left, with Kafka's own tools.
+
+A voter is its node id, and from kraft.version 1 on also its directory id. A controller that is
+formatted under the identity of a lost voter has an empty log, so it votes for every candidate, and
+copies the log of the one that is elected. No tool of Kafka 4.4 overrides the voters (KIP-1347).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.quorum.outcome import Verdict
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.shell_word import shell_word
+from kafkalog_reader.report.spans import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
+    from kafkalog_reader.audits.quorum.outcome import Outcome, QuorumAudit
+    from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumStep:
+    """One step: what to do, and the commands for it; words in capitals are to be replaced."""
+
+    text: str
+    commands: tuple[str, ...] = ()
+
+
+def node_name(copy: MetadataCopy) -> str:
+    """``node 101``, or how the copy was labelled."""
+    if copy.node_id is None or copy.directory.log_directory.broker_label is not None:
+        return copy.directory.replica_name
+    return f"node {copy.node_id}"
+
+
+def names_text(copies: Sequence[MetadataCopy]) -> str:
+    """``node 1``, ``nodes 1 and 2``."""
+    if all(node_name(each).startswith("node ") for each in copies) and len(copies) > 1:
+        return f"nodes {listed([str(each.node_id) for each in copies])}"
+    return listed([node_name(each) for each in copies])
+
+
+def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
+    """The steps; none where the voters elect a leader by themselves, or no order helps."""
+    if audit.verdict is Verdict.MAY_LOSE and audit.start_first:
+        yield from _order(audit)
+    if (
+        audit.verdict is Verdict.NO_MAJORITY
+        and audit.outcomes
+        and not audit.outcomes[0].copy.is_empty
+    ):
+        yield from _replacement(audit, audit.outcomes[0])
+
+
+def _order(audit: QuorumAudit) -> Iterator[QuorumStep]:
+    first = audit.start_first
+    later = [each for each in audit.quorum.startable if each not in first]
+    yield QuorumStep(
+        text=f"Start {names_text(first)}, and nothing else, until they have a leader. Only a "
+        "controller that holds everything that may be committed can be elected then.",
+        commands=_describe(audit),
+    )
+    yield QuorumStep(text=f"Then start {names_text(later)}.")
+
+
+def _replacement(audit: QuorumAudit, chosen: Outcome) -> Iterator[QuorumStep]:
+    quorum = audit.quorum
+    voters = quorum.voters_for(chosen.copy) or quorum.voters
+    assert voters is not None
+    if voters.voter_at(chosen.copy.node_id, chosen.copy.directory_id) is None:
+        return
+    here = {each.node_id for each in quorum.startable}
+    named = {each.state.leader_id for each in chosen.votes if each.state is not None}
+    lost = [each for each in voters.voters if each.node_id not in here]
+    lost.sort(key=lambda each: each.node_id in named)
+    needed = lost[: voters.majority - len(chosen.votes)]
+    stale = [
+        each
+        for each in chosen.votes
+        if each.state is not None and each.state.leader_id in {voter.node_id for voter in needed}
+    ]
+    ids = [str(each.node_id) for each in needed]
+    controllers = "controller" if len(ids) == 1 else "controllers"
+    yield QuorumStep(
+        text="First look for the disks of the missing voters, and give them to this command: a "
+        "majority of the voters elects a leader without the steps below, and loses nothing. Keep a "
+        "copy of every disk that is left.",
+    )
+    yield QuorumStep(
+        text=f"Format {len(ids)} new {controllers} under the identity of "
+        f"{'voter' if len(ids) == 1 else 'voters'} {listed(ids)}: with this node.id in "
+        "controller.properties, an empty metadata log directory, and the address that the other "
+        "controllers know. The lost disk must never be started again.",
+        commands=tuple(_format(audit, voters, each) for each in needed),
+    )
+    if stale:
+        paths = [f"{each.directory.path.rstrip('/')}/quorum-state" for each in stale]
+        yield QuorumStep(
+            text=f"Move quorum-state of {names_text(stale)} aside: it names a voter as leader that "
+            "is formatted anew, and that one stops when it hears of it.",
+            commands=tuple(f"mv {shell_word(each)} {shell_word(each + '.old')}" for each in paths),
+        )
+    yield QuorumStep(
+        text=f"Start {names_text(chosen.votes)} and the new {controllers}, and nothing else, until "
+        "they have a leader. An empty log wins no election against theirs, and its controller "
+        "copies the log of the leader.",
+        commands=_describe(audit),
+    )
+    yield QuorumStep(
+        text="Then start the other controllers and the brokers, and restart brokers that still "
+        "run: they cut what the new leader does not have.",
+    )
+
+
+def _format(audit: QuorumAudit, voters: VoterSet, voter: Voter) -> str:
+    words = [
+        f"kafka-storage.sh format --cluster-id {shell_word(shown(audit.quorum.cluster_id or '?'))}",
+        "--config controller.properties",
+    ]
+    if voters.is_dynamic:
+        words.append(f"--initial-controllers {shell_word(','.join(map(_initial, voters.voters)))}")
+    return f"{' '.join(words)}   # on the host of node.id={voter.node_id}"
+
+
+def _initial(voter: Voter) -> str:
+    """``id@host:port:directory``."""
+    endpoint = voter.endpoints[0].partition("://")[2] if voter.endpoints else "HOST:9093"
+    return f"{voter.node_id}@{shown(endpoint)}:{voter.directory_id or 'DIRECTORY_ID'}"
+
+
+def _describe(audit: QuorumAudit) -> tuple[str, ...]:
+    voters = audit.quorum.voters
+    ends = (
+        [each.endpoints[0].partition("://")[2] for each in voters.voters if each.endpoints]
+        if (voters)
+        else []
+    )
+    server = shown(ends[0]) if ends else "CONTROLLER:9093"
+    return (
+        f"kafka-metadata-quorum.sh --bootstrap-controller {shell_word(server)} "
+        "describe --replication",
+    )

@@ -1,0 +1,276 @@
+"""The quorum of a cluster as text: the answer, the copies, what elections cut and lose, steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.quorum.commitment import Commitment
+from kafkalog_reader.audits.quorum.lost_records import lost_offsets
+from kafkalog_reader.audits.quorum.outcome import Verdict
+from kafkalog_reader.audits.quorum.voter_set import VoterSource
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.quorum_steps import names_text, node_name, quorum_steps
+from kafkalog_reader.report.spans import Line, Span, Style, listed, offsets_text, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.quorum.lost_records import LostRange
+    from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
+    from kafkalog_reader.audits.quorum.outcome import Outcome, QuorumAudit
+    from kafkalog_reader.audits.quorum.quorum import Quorum
+
+SHOWN: Final = 10
+"""Maximum changes of a range; ``--format json`` has all."""
+_STYLES: Final = {
+    Verdict.ELECTABLE: Style.SOUND,
+    Verdict.MAY_LOSE: Style.LOST,
+    Verdict.NO_MAJORITY: Style.LOST,
+    Verdict.CONTRADICTED: Style.LOST,
+    Verdict.UNKNOWN_VOTERS: Style.ATTENTION,
+}
+_COMMITMENT: Final = {
+    Commitment.COMMITTED: "committed",
+    Commitment.POSSIBLY: "possibly committed",
+    Commitment.NOT: "not committed",
+}
+_SOURCES: Final = {
+    VoterSource.RECORD: "from the metadata log",
+    VoterSource.QUORUM_STATE: "from quorum-state; controller.quorum.voters has them",
+    VoterSource.LEADER_CHANGE: "those of the last election; controller.quorum.voters has them",
+}
+Row = dict[str, str]
+"""Cells of a line about one copy or one missing voter."""
+
+
+def headline(audit: QuorumAudit) -> str:
+    """The answer in a sentence."""
+    quorum = audit.quorum
+    name = f"Cluster {shown(quorum.cluster_id or 'without an id')}"
+    if quorum.voters is None:
+        return f"{name}: the voters are UNKNOWN: no copy of the metadata log names them"
+    count, needed = len(quorum.voters.voters), quorum.voters.majority
+    can_start = len(quorum.startable)
+    match audit.verdict:
+        case Verdict.NO_MAJORITY:
+            return (
+                f"{name}: NO QUORUM: {can_start} of {_count(count, 'voter')} can start with these "
+                f"files, and it takes {needed} to elect a leader"
+            )
+        case Verdict.CONTRADICTED:
+            return (
+                f"{name}: copies CONTRADICT each other: they hold different records with the same "
+                "offset and leader epoch"
+            )
+        case Verdict.MAY_LOSE:
+            harmful = [each for each in audit.outcomes if each.can_win and not each.is_harmless]
+            return (
+                f"{name}: an election can LOSE records that may be committed: "
+                f"{names_text([each.copy for each in harmful])} can be elected without them"
+            )
+        case _:
+            winners = names_text([each.copy for each in audit.outcomes if each.can_win])
+            return (
+                f"{name}: {winners} can be elected, and no record is lost that may be committed "
+                f"({can_start} of {_count(count, 'voter')} can start, a majority is {needed})"
+            )
+
+
+def quorum_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
+    """The lines before the table of copies."""
+    style = _STYLES[audit.verdict]
+    for line in wrapped(headline(audit), columns):
+        yield tuple(Span(span.text, style) for span in line)
+    voters = audit.quorum.voters
+    if voters is not None:
+        ids = listed([str(each) for each in voters.node_ids])
+        yield from wrapped(f"Voters {ids}, {_SOURCES[voters.source]}.", columns)
+    yield ()
+
+
+def rows(audit: QuorumAudit) -> list[Row]:
+    """A row for each copy and each missing voter."""
+    quorum = audit.quorum
+    elections = {id(each.copy): each for each in audit.outcomes}
+    found = [_row(quorum, each, elections.get(id(each))) for each in quorum.copies]
+    for voter in quorum.missing:
+        row = dict.fromkeys(("start", "end", "epoch", "snapshot", "wins"), "-")
+        found.append(
+            {**row, "node": str(voter.node_id), "vote": "yes", "remark": "not in these files"}
+        )
+    return found
+
+
+def _row(quorum: Quorum, copy: MetadataCopy, outcome: Outcome | None) -> Row:
+    epoch, end = copy.end
+    return {
+        "node": node_name(copy).removeprefix("node "),
+        "vote": "yes" if quorum.voter_of(copy) else "no",
+        "start": f"{copy.batches.start or 0:,}",
+        "end": f"{end:,}",
+        "epoch": str(epoch),
+        "snapshot": "-" if copy.snapshot is None else f"{copy.snapshot[0]:,}",
+        "wins": "-" if outcome is None else _votes(outcome),
+        "remark": "; ".join(_remarks(quorum, copy)),
+    }
+
+
+def _votes(outcome: Outcome) -> str:
+    said = f"{len(outcome.votes)}, needs {outcome.votes_needed}"
+    return f"{said}: can win" if outcome.can_win else said
+
+
+def _remarks(quorum: Quorum, copy: MetadataCopy) -> Iterator[str]:
+    if copy.refusal:
+        yield f"does not start: {copy.refusal}"
+    if copy.batches.damage:
+        yield f"a start cuts the log at {copy.batches.damage}"
+    if copy.is_truncated_to_snapshot:
+        yield "a start replaces the log by the newest snapshot"
+    if copy.is_missing:
+        yield "no __cluster_metadata-0: empty, if this is its metadata.log.dir"
+    if copy.is_empty and quorum.has_forgotten(copy) and quorum.voter_of(copy):
+        yield "empty: votes for everybody"
+    if quorum.voter_of(copy) and (naming := quorum.naming_as_leader(copy)):
+        yield (
+            f"{names_text(naming)} {'names' if len(naming) == 1 else 'name'} it as leader, which "
+            "it has forgotten: it stops when it hears of that (inconsistent with current leader)"
+        )
+    voters = quorum.voters
+    if voters is None:
+        return
+    if quorum.voter_of(copy) is None and copy.node_id in voters.node_ids:
+        yield "another directory id than the voter's: no vote"
+    own = copy.voters
+    if own is not None and own.identity() != voters.identity():
+        ids = listed([str(each) for each in own.node_ids]) if own.voters else "none"
+        yield f"names other voters: {ids}"
+
+
+def outcome_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
+    """The lines after the table: what is committed, what elections do, and steps."""
+    yield ()
+    yield from _committed_lines(audit, columns)
+    for unread in audit.quorum.unread:
+        text = f"Not read: {unread.problem}"
+        for line in wrapped(text, columns):
+            yield tuple(Span(span.text, Style.LOST) for span in line)
+    yield from _fork_lines(audit, columns)
+    for together in _alike([each for each in audit.outcomes if each.can_win] or audit.outcomes):
+        yield ()
+        yield from _election_lines(audit, together, columns)
+    yield from _further_lines(audit, columns)
+    for number, step in enumerate(quorum_steps(audit), 1):
+        yield ()
+        yield from wrapped(step.text, columns, beginning=(Span(f"{number}. ", Style.STRONG),))
+        for command in step.commands:
+            yield (Span(f"     {command}"),)
+
+
+def _committed_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
+    if audit.committed is None or audit.quorum.voters is None:
+        return
+    low, high = audit.committed.low, audit.committed.high
+    quorum = audit.quorum
+    unknown = quorum.unknown_votes >= quorum.voters.majority if quorum.voters else True
+    known = f"the records below offset {low:,}" if low else "no record is known to be"
+    text = f"Committed: {known}"
+    if high > low:
+        text += f", possibly those up to offset {high - 1:,}"
+    if unknown:
+        text += "; voters that are not in these files may have committed more"
+    yield from wrapped(f"{text}.", columns)
+
+
+def _fork_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
+    quorum = audit.quorum
+    for at, one in enumerate(quorum.copies):
+        for other in quorum.copies[at + 1 :]:
+            parting = quorum.parting(one, other)
+            pair = names_text([one, other])
+            if parting.is_conflict:
+                text = (
+                    f"{pair} contradict each other at offset {parting.offset:,}: the same leader "
+                    "epoch, different bytes. Neither replaces its own when it follows the other."
+                )
+                yield from wrapped(text[0].upper() + text[1:], columns)
+            elif not parting.is_compared:
+                text = f"{pair} have no offset in common: a snapshot replaced it in one of them."
+                yield from wrapped(text[0].upper() + text[1:], columns)
+
+
+def _alike(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
+    """Outcomes that cut and lose the same together."""
+    found: dict[object, list[Outcome]] = {}
+    for each in outcomes:
+        lost = tuple((r.first_offset, r.next_offset, r.commitment.value) for r in each.lost)
+        others = tuple((copy.node_id, offset) for copy, offset in each.cut)
+        found.setdefault((lost, others), []).append(each)
+    return list(found.values())
+
+
+def _election_lines(
+    audit: QuorumAudit, together: Sequence[Outcome], columns: int
+) -> Iterator[Line]:
+    outcome = together[0]
+    *most, last = (node_name(each.copy) for each in together)
+    name = f"{', '.join(most)} or {last.removeprefix('node ')}" if most else last
+    name = f"node {name.replace('node ', '')}" if name.startswith("node ") else name
+    lost = sum(each.offsets for each in outcome.lost)
+    harm = lost_offsets(outcome.lost, Commitment.COMMITTED)
+    doubt = lost_offsets(outcome.lost, Commitment.POSSIBLY)
+    begin = f"If {name} {'is elected' if outcome.can_win else 'is made to lead'}: "
+    if outcome.copy.is_empty and any(not each.is_empty for each in audit.quorum.copies):
+        text = f"its log is empty, and all {_count(lost, 'record')} of the others are lost"
+    elif outcome.copy.is_empty:
+        text = "its log is empty: the cluster begins anew"
+    elif not lost:
+        text = "nothing in these files is lost"
+    elif not harm and not doubt:
+        text = f"{_count(lost, 'record')} lost, none of which was committed"
+    else:
+        text = f"{_count(lost, 'record')} lost, {harm:,} of them committed, {doubt:,} possibly"
+    if not outcome.can_win and audit.quorum.unknown_votes >= outcome.votes_needed:
+        text += "; what only the missing voters had is not known"
+    style = Style.LOST if harm or doubt else Style.STRONG
+    yield from wrapped(text + ".", columns, beginning=(Span(begin, style),))
+    for copy, offset in outcome.cut:
+        count = copy.end.offset - offset
+        yield from wrapped(
+            f"{node_name(copy)} is cut from {copy.end.offset:,} to {offset:,} "
+            f"({_count(count, 'record')})",
+            columns, indent=2,
+        )  # fmt: skip
+    for each in outcome.lost:
+        yield from _range_lines(each, columns)
+
+
+def _range_lines(lost: LostRange, columns: int) -> Iterator[Line]:
+    holders = names_text(lost.holders)
+    where = offsets_text(lost.first_offset, lost.next_offset)
+    counts = ", ".join(f"{count:,} {name}" for name, count in sorted(lost.records.items()))
+    text = (
+        f"{where}, {_COMMITMENT[lost.commitment]}, on {holders}: {counts or 'in a snapshot only'}"
+    )
+    yield from wrapped(text, columns, indent=2)
+    for offset, change in lost.changes[:SHOWN]:
+        yield from wrapped(change, columns, indent=4, beginning=(Span(f"{offset:,}  "),))
+    if (more := len(lost.changes) - SHOWN) > 0:
+        yield (Span(f"    ... {more:,} more (--format json)"),)
+
+
+def _further_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
+    if not audit.further:
+        return
+    best = max(audit.further, key=lambda each: each.end)
+    yield ()
+    text = (
+        f"{node_name(best)}, which has no vote, holds more than every voter here: up to offset "
+        f"{best.end.offset:,}. Its __cluster_metadata-0, without quorum-state, can take the place "
+        "of the one of a controller while both are stopped."
+    )
+    yield from wrapped(text[0].upper() + text[1:], columns)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
