@@ -2,7 +2,9 @@
 
 No file has the quorum's high watermark. Records are committed below a snapshot and a log start.
 Records that a majority of voters holds stay in every election, unless a later leader was elected
-without them. Records that a majority cannot have held were never committed.
+without them. Records that a majority cannot have held were never committed. Where a node without a
+vote holds more than every voter, the voters lost it: a leader had it, and a leader that is the only
+voter commits what it writes.
 """
 
 from __future__ import annotations
@@ -70,6 +72,14 @@ def committed_offsets(quorum: Quorum, copy: MetadataCopy) -> CommittedOffsets:
         low = max(low, min(held[majority - 1], superseded))
     needed = majority - quorum.unknown_votes
     high = end if needed <= 0 else held[needed - 1] if len(held) >= needed else 0
+    observed = max(
+        (quorum.parting(copy, each).offset for each in quorum.copies if each not in quorum.seated),
+        default=0,
+    )
+    if observed > max(held, default=0):  # nodes without a vote copy what the leader has
+        high = max(high, observed)
+        if majority == 1:
+            low = max(low, min(observed, superseded))
     return CommittedOffsets(low=low, high=max(low, min(high, superseded)))
 
 

@@ -140,6 +140,31 @@ def test_a_copy_that_is_not_a_voters_has_no_vote(tmp_path: Path) -> None:
     assert [each.node_id for each in audit.further] == [9]
 
 
+@pytest.mark.parametrize(
+    ("logs", "voters", "commitment"),
+    [
+        pytest.param({1: "11", 9: "1111"}, (1,), Commitment.COMMITTED, id="one voter commits"),
+        pytest.param(
+            {1: "11", 2: "11", 3: "11", 9: "1111"}, (1, 2, 3), Commitment.POSSIBLY,
+            id="a leader had it, and lost it",
+        ),
+        pytest.param(
+            {1: "112", 2: "112", 3: "112", 9: "1111"}, (1, 2, 3), Commitment.NOT,
+            id="a later leader was elected without it",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_broker_holds_beyond_all_voters_was_on_a_leader(
+    tmp_path: Path, logs: Mapping[int, str], voters: tuple[int, ...], commitment: Commitment
+) -> None:
+    """Brokers copy the log from its leader only: KafkaRaftClient, observers."""
+    audit = audited(write_controllers(tmp_path, logs, voters=voters))
+    outcome = next(each for each in audit.outcomes if each.copy.node_id == 1)
+    assert {each.commitment for each in outcome.lost} == {commitment}
+    may_lose = commitment is not Commitment.NOT
+    assert audit.verdict is (Verdict.MAY_LOSE if may_lose else Verdict.ELECTABLE)
+
+
 def test_without_voters_nothing_is_guessed(tmp_path: Path) -> None:
     audit = audited(write_controllers(tmp_path, {1: "11", 2: "11"}, without=(1, 2)))
     assert audit.verdict is Verdict.UNKNOWN_VOTERS
