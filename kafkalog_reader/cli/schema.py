@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_schemas
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.run import verbose_option
 
@@ -23,7 +24,7 @@ OF_COMMANDS: Final = (
     no_args_is_help=True,
     short_help="JSON Schema of --format json.",
 )
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=complete_schemas)
 @verbose_option()
 def schema_command(name: str) -> None:
     """Print the JSON Schema of one line of --format json.
