@@ -110,7 +110,7 @@ man: $(VENV)/.demo  ## write man/man1, the manual pages, from the help of the co
 	$(RUN) -m examples.write_man
 	@! command -v groff >/dev/null || groff -man -Tutf8 -ww -z man/man1/*.1  # prints warnings only
 
-readme: check-demo $(VENV)/.test  ## put the real output of every command into README.md and docs/commands.md
+readme: check-demo $(VENV)/.test  ## put the real output of commands into README.md and docs
 	PYTHONPATH=. $(RUN) examples/write_readme.py
 
 clean:  ## remove build results; captures and caches stay
