@@ -106,6 +106,9 @@ schemas: check-test $(VENV)/.test  ## write Kafka's message definitions, and doc
 findings: check-test $(VENV)/.test  ## write docs/findings.md, every code with a real example
 	$(RUN) -m examples.write_findings
 
+scenarios: check-test $(VENV)/.test  ## write docs/scenarios.md and its pictures, what replica-diff says about each scenario
+	$(RUN) -m examples.write_scenarios
+
 man: $(VENV)/.demo  ## write man/man1, the manual pages, from the help of the commands
 	$(RUN) -m examples.write_man
 	@! command -v groff >/dev/null || groff -man -Tutf8 -ww -z man/man1/*.1  # prints warnings only
