@@ -42,11 +42,11 @@ _HEAD: Final = """# Scenarios
 
 What incidents look like in the files of the brokers: a gallery. Each state is a scenario of
 section 5 of [replica-divergence.md](reference/replica-divergence.md), built byte by byte, and the
-texts are what `replica-diff` prints. To see one yourself, in a checkout:
+texts are what `replica-diff` prints. To see one yourself, after `make demo`:
 
 ```
-python -m fixtures.synthetic . s3_2_a
-replica-diff s3_2_a
+.venv/bin/python -m fixtures.synthetic . s3_2_a
+.venv/bin/replica-diff s3_2_a
 ```
 
 Tests compare verdicts, findings and elections with the reference, and some of the states with real
@@ -54,8 +54,8 @@ brokers that were driven into them (`fixtures/captures`). Written by `make scena
 
 In the pictures each bar is the log of a replica over its offsets, and each colour a leader epoch.
 What is hatched is not in the log of the best leader. The mark below a bar is the high watermark; a
-line there means that the files prove only this range. A dotted bar has no leader epochs (Kafka before
-0.11).
+line there means that the files prove only this range. A dotted bar has no leader epochs (Kafka
+before 0.11).
 """
 
 
