@@ -42,7 +42,8 @@ _HEAD: Final = """# Scenarios
 
 What incidents look like in the files of the brokers: a gallery. Each state is a scenario of
 section 5 of [replica-divergence.md](reference/replica-divergence.md), built byte by byte, and the
-texts are what `replica-diff` prints. To see one yourself, after `make demo`:
+texts are what `replica-diff` prints. To see one yourself, with
+the packages that `make test` installs:
 
 ```
 .venv/bin/python -m fixtures.synthetic . s3_2_a

@@ -43,15 +43,7 @@ def complete_tables(_context: click.Context, _parameter: click.Parameter, start:
     """The names of the tables."""
     from kafkalog_reader.registry import TABLES
 
-    return _starting(TABLES, start)
-
-
-def complete_schemas(_context: click.Context, _parameter: click.Parameter, start: str) -> Items:
-    """What ``kafkalog schema`` knows: commands and tables."""
-    from kafkalog_reader.cli.schema import OF_COMMANDS
-    from kafkalog_reader.registry import TABLES
-
-    return _starting((*OF_COMMANDS, *TABLES), start)
+    return words_starting(TABLES, start)
 
 
 def complete_columns(context: click.Context, _parameter: click.Parameter, start: str) -> Items:
@@ -90,11 +82,11 @@ def complete_topics(context: click.Context, _parameter: click.Parameter, start: 
             parsed = parse_directory_name(name)
             if parsed is not None:
                 topics.add(parsed.topic)
-    return _starting(sorted(topics), start)
+    return words_starting(sorted(topics), start)
 
 
 def _words(*words: str) -> Completion:
-    return lambda _context, _parameter, start: _starting(words, start)
+    return lambda _context, _parameter, start: words_starting(words, start)
 
 
 OF_READING_OPTIONS: Final[dict[str, Completion]] = {
@@ -108,7 +100,8 @@ OF_READING_OPTIONS: Final[dict[str, Completion]] = {
 """By the name in ``tables.options.OPTIONS``."""
 
 
-def _starting(words: Iterable[str], start: str) -> Items:
+def words_starting(words: Iterable[str], start: str) -> Items:
+    """Those of the words that begin like this."""
     return [CompletionItem(word) for word in words if word.startswith(start)]
 
 
