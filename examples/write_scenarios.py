@@ -42,8 +42,8 @@ _HEAD: Final = """# Scenarios
 
 What incidents look like in the files of the brokers: a gallery. Each state is a scenario of
 section 5 of [replica-divergence.md](reference/replica-divergence.md), built byte by byte, and the
-texts are what `replica-diff` prints. To see one yourself, with
-the packages that `make test` installs:
+texts are what `replica-diff` prints. To see one yourself, with the packages that `make test`
+installs:
 
 ```
 .venv/bin/python -m fixtures.synthetic . s3_2_a
@@ -65,12 +65,14 @@ class Told:
     """What the program says about a scenario.
 
     Attributes:
+        verdict: how the copies relate.
         picture: the lanes as SVG.
         proved: the output up to the candidates, without the lanes.
         unknown: what the files leave open.
         advice: the rest of the output; empty if there is nothing to do.
     """
 
+    verdict: str
     picture: str
     proved: str
     unknown: tuple[str, ...]
@@ -97,6 +99,7 @@ def told(scenario: Scenario) -> Told:
         else:
             proved, advice = output, ""
         return Told(
+            verdict=audit.verdict.value.replace("-", " "),
             picture=lanes_svg(audit),
             proved=_tidy(proved),
             unknown=not_known(audit) if unknown in output else (),
@@ -131,7 +134,7 @@ def _lines(everything: dict[str, Told]) -> Iterator[str]:
     for name, scenario in SCENARIOS.items():
         if name in FAMILIES:
             yield f"\n**{FAMILIES[name]}**\n"
-        yield f"- [{scenario.says}](#{name})"
+        yield f"- [{scenario.says}](#{name}): {everything[name].verdict}"
     for name, scenario in SCENARIOS.items():
         if name in FAMILIES:
             yield f"\n## {FAMILIES[name]}"

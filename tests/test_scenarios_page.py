@@ -48,6 +48,8 @@ def test_every_scenario_has_a_section_with_its_story() -> None:
 def test_a_section_says_what_the_reference_expects(name: str) -> None:
     proved = SECTIONS[name]["rest"].split("```")[1]
     wanted = expected(name)
+    listed = f"](#{name}): {wanted['verdict'].replace('-', ' ')}\n"
+    assert listed in PATH.read_text()
     if wanted["verdict"] in HEADINGS:
         assert re.search(HEADINGS[wanted["verdict"]], proved, re.IGNORECASE)
     if wanted["verdict"] == "forked":
