@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 import kafkalog_reader
 from fixtures.synthetic import SCENARIOS
+from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.report.advice_text import not_known, not_known_lines
 from kafkalog_reader.report.election_text import election_lines
@@ -38,12 +39,13 @@ FAMILIES: Final = {
 """The title of each chapter by its first scenario."""
 _COLUMNS: Final = 80
 """Of a pipe."""
+_ALL_FINDINGS: Final = re.compile(r"^\n  All findings:\n(?:    .*\n)+", re.MULTILINE)
 _HEAD: Final = """# Scenarios
 
 What incidents look like in the files of the brokers: a gallery. Each state is a scenario of
 section 5 of [replica-divergence.md](reference/replica-divergence.md), built byte by byte, and the
-texts are what `replica-diff` prints. To see one yourself, with the packages that `make test`
-installs:
+texts are what `replica-diff` prints; where all copies are equal, with `--topic t --verbose`. To see
+one yourself, with the packages that `make test` installs:
 
 ```
 .venv/bin/python -m fixtures.synthetic . s3_2_a
@@ -67,7 +69,7 @@ class Told:
     Attributes:
         verdict: how the copies relate.
         picture: the lanes as SVG.
-        proved: the output up to the candidates, without the lanes.
+        proved: the output up to the candidates, without the lanes, and all findings if it has them.
         unknown: what the files leave open.
         advice: the rest of the output; empty if there is nothing to do.
     """
@@ -80,15 +82,22 @@ class Told:
 
 
 def told(scenario: Scenario) -> Told:
-    """Run ``replica-diff`` on the scenario, and divide what it prints."""
+    """Run ``replica-diff`` on the scenario, and divide what it prints.
+
+    Where all copies are equal, ``--verbose`` lists the findings that are only information.
+    """
     options = [] if scenario.rule is None else ["--rule", scenario.rule]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         scenario.write(Path(scenario.name))
+        audit = kafkalog_reader.open(scenario.name).diff("t", 0, rule=scenario.rule)
+        if audit.verdict is Verdict.CONSISTENT:
+            options += ["--topic", "t", "--verbose"]
         ended = CliRunner().invoke(replica_diff, [scenario.name, *options], standalone_mode=False)
         if ended.exception is not None:
             raise ended.exception
-        audit = kafkalog_reader.open(scenario.name).diff("t", 0, rule=scenario.rule)
         output = _without(ended.stdout, lane_lines(lanes_of(audit), columns=_COLUMNS))
+        listed = "".join(_ALL_FINDINGS.findall(output))
+        output = _ALL_FINDINGS.sub("", output)
         candidates = _text(election_lines(audit, _COLUMNS))
         unknown = _text(not_known_lines(audit, _COLUMNS))
         if unknown and unknown in output:
@@ -97,11 +106,12 @@ def told(scenario: Scenario) -> Told:
             before, _, advice = output.partition(candidates)
             proved = before + candidates
         else:
-            proved, advice = output, ""
+            proved, *rest = re.split(r"^(?=  What to do:$)", output, flags=re.MULTILINE)
+            advice = "".join(rest)
         return Told(
             verdict=audit.verdict.value.replace("-", " "),
             picture=lanes_svg(audit),
-            proved=_tidy(proved),
+            proved=_tidy(proved + listed),
             unknown=not_known(audit) if unknown in output else (),
             advice=_tidy(advice),
         )
