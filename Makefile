@@ -21,7 +21,7 @@ WHEEL_PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans quorums mutants bench portable wheel lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
+.PHONY: help demo test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans quorums mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -111,7 +111,14 @@ schemas: check-test $(VENV)/.test  ## write Kafka's message definitions, and doc
 findings: check-test $(VENV)/.test  ## write docs/findings.md, every code with a real example
 	$(RUN) -m examples.write_findings
 
-readme: check-demo $(VENV)/.test  ## put the real output of every command into README.md and docs/commands.md
+scenarios: check-test $(VENV)/.test  ## write docs/scenarios.md and its pictures, what replica-diff says about each scenario
+	$(RUN) -m examples.write_scenarios
+
+man: $(VENV)/.demo  ## write man/man1, the manual pages, from the help of the commands
+	$(RUN) -m examples.write_man
+	@! command -v groff >/dev/null || groff -man -Tutf8 -ww -z man/man1/*.1  # prints warnings only
+
+readme: check-demo $(VENV)/.test  ## put the real output of commands into README.md and docs
 	PYTHONPATH=. $(RUN) examples/write_readme.py
 
 clean:  ## remove build results; captures and caches stay

@@ -14,6 +14,8 @@ from setuptools.errors import CompileError
 
 KERNEL = os.environ.get("KAFKALOG_KERNEL") or "auto"  # compiled | interpreted | auto
 SOURCES = Path("kafkalog_reader/kernel")
+MANUAL = sorted(map(str, Path("man/man1").glob("*.1")))
+"""Written by ``make man``; an installation puts them where ``man`` looks for commands on PATH."""
 SHARED = "kafkalog_reader.kernel._cyutility"
 """Cython's own code for memory views: built once, not once for each module of the kernel."""
 DEPENDENCIES = [
@@ -86,6 +88,7 @@ class BuildInParallel(build_ext):
 compiled = is_compiled()
 setup(
     cmdclass={"build_ext": BuildInParallel},
+    data_files=[("share/man/man1", MANUAL)],
     ext_modules=kernel_extensions() if compiled else [],
     install_requires=DEPENDENCIES if compiled else [*DEPENDENCIES, *INTERPRETED],
 )

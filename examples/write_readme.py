@@ -1,4 +1,4 @@
-"""Put the real output of every command into README.md and docs/commands.md: ``make readme``."""
+"""Put the real output of every command into README.md and docs/: ``make readme``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
-from tests.test_readme import BLOCK, PAGES, demo_output, printed
+from tests.test_readme import (
+    BLOCK,
+    PAGES,
+    PICTURE,
+    PYTHON,
+    demo_output,
+    picture,
+    printed,
+    python_output,
+)
 
 if TYPE_CHECKING:
     import re
 
 
 def main() -> None:
-    """Run each command that the pages show and replace the output below it."""
+    """Run what the pages show, replace the output below it, and draw the picture."""
     spark = (
         SparkSession.builder.master("local[2]")
         .config("spark.sql.session.timeZone", "UTC")
@@ -27,8 +36,14 @@ def main() -> None:
         body = "\n".join(line.rstrip() for line in output.strip().splitlines())
         return f"```console\n$ {command}\n{body}\n```"
 
+    def run(match: re.Match[str]) -> str:
+        output = python_output(match["code"]).strip()
+        return f"```python\n{match['code']}```\n\n```text\n{output}\n```"
+
     for page in PAGES:
-        page.write_text(BLOCK.sub(filled, page.read_text()))
+        page.write_text(PYTHON.sub(run, BLOCK.sub(filled, page.read_text())))
+    PICTURE.parent.mkdir(exist_ok=True)
+    PICTURE.write_text(picture())
     spark.stop()
 
 

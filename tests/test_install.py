@@ -100,6 +100,12 @@ def test_metadata_is_what_a_package_index_shows(built: metadata.Distribution) ->
     assert {*EXTRAS, "test", "dev"} == set(found.get_all("Provides-Extra"))
 
 
+def test_the_manual_pages_are_installed(built: metadata.Distribution) -> None:
+    sources = (built.read_text("SOURCES.txt") or "").splitlines()
+    pages = {str(path.relative_to(ROOT)) for path in (ROOT / "man" / "man1").iterdir()}
+    assert {"man/man1/kafkalog.1", "man/man1/replica-diff.1"} < pages <= set(sources)
+
+
 def test_the_version_is_written_once() -> None:
     places = [
         name

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.listing import Heading, listing, screen_width
 from kafkalog_reader.cli.options import (
@@ -52,8 +53,8 @@ _WORDS: Final = {
     epilog=exit_text("changes"),
     short_help="What happened on one broker between two copies of it.",
 )
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD", shell_complete=complete_files)
+@click.argument("new", metavar="NEW", shell_complete=complete_files)
 @text_or_json_option("one object per range of offsets")
 @reading_options("topic", "partition")
 @input_options

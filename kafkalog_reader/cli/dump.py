@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import local_file, max_rate_option
 from kafkalog_reader.cli.printable import for_stdout
@@ -31,8 +32,10 @@ _SUFFIXES: Final = (".log", ".checkpoint", ".index", ".timeindex", ".txnindex", 
 @click.command(
     "dump", epilog=exit_text("dump"), short_help="Files in the layout of kafka-dump-log."
 )
-@click.argument("paths", metavar="[FILE]...", nargs=-1)
-@click.option("--files", metavar="a,b", help="More files, separated by commas.")
+@click.argument("paths", metavar="[FILE]...", shell_complete=complete_files, nargs=-1)
+@click.option(
+    "--files", metavar="a,b", shell_complete=complete_files, help="More files, separated by commas."
+)
 @click.option("--deep-iteration", is_flag=True, help="A line for each record under its batch.")
 @click.option(
     "--print-data-log", is_flag=True, help="Also print keys and payloads; implies --deep-iteration."

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from kafkalog_reader.cli.completion import complete_codes
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import text_or_json_option
 from kafkalog_reader.cli.run import verbose_option
@@ -16,7 +17,7 @@ from kafkalog_reader.cli.run import verbose_option
     epilog=exit_text("explain"),
     short_help="What a finding means, and what to do about it.",
 )
-@click.argument("codes", metavar="[CODE|NAME]...", nargs=-1)
+@click.argument("codes", metavar="[CODE|NAME]...", nargs=-1, shell_complete=complete_codes)
 @text_or_json_option("one object per code")
 @verbose_option()
 def explain_command(codes: tuple[str, ...], output_format: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import input_options, paths_argument, reading_options, supplied
 from kafkalog_reader.cli.output import FORMATS
@@ -51,7 +52,12 @@ _IN_TEXT: Final = (
     show_default=True,
     help="text cuts long cells; json is one object per line; arrow is an IPC stream.",
 )
-@click.option("--output", metavar="FILE", help="Write to this file, which must not be an input.")
+@click.option(
+    "--output",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Write to this file, which must not be an input.",
+)
 @click.option("--force", is_flag=True, help="Overwrite the file of --output.")
 @click.option(
     "--render",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.group_list import (
     MOVES_CONSUMERS,
@@ -59,6 +60,7 @@ _BOOTSTRAP: Final = "--bootstrap-server HOST:PORT"
 @click.option(
     "--reset-file",
     metavar="FILE",
+    shell_complete=complete_files,
     help="Also write the offsets as CSV for kafka-consumer-groups --reset-offsets --from-file.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the file of --reset-file.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import POSITION, local_file, max_rate_option
 from kafkalog_reader.cli.run import verbose_option
@@ -25,7 +26,7 @@ _TEXT_WIDTH: Final[int] = 48
 @click.command(
     "inspect", epilog=exit_text("inspect"), short_help="One structure of a file, field by field."
 )
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=complete_files)
 @click.option(
     "--position",
     type=POSITION,

@@ -32,6 +32,16 @@ COMMANDS: Final = {
     "schema": "kafkalog_reader.cli.schema:schema_command",
 }
 
+SECTIONS: Final = {
+    "See what is there": ("ls", "records", "find"),
+    "Check and compare": ("verify", "changes", "explain"),
+    "Start brokers again, save data": ("plan", "quorum", "salvage"),
+    "Follow leaders and clients": ("timeline", "groups", "transactions", "census"),
+    "Query everything": ("table", "tables", "sql", "schema"),
+    "Read single bytes": ("inspect", "dump"),
+}
+"""The commands as ``--help`` and the manual list them, by heading."""
+
 
 class LazyGroup(click.Group):
     """Imports a command when it is called: ``--help`` must not wait for Arrow."""
@@ -46,6 +56,20 @@ class LazyGroup(click.Group):
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by section, with their short help in one column."""
+        width = max(map(len, COMMANDS))
+        for heading, names in SECTIONS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [
+                        (name.ljust(width), command.get_short_help_str(formatter.width))
+                        for name, command in commands
+                        if command is not None
+                    ]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -90,11 +114,13 @@ def kafkalog() -> None:
     .tar.zst, .zip). N=PATH gives the node id if meta.properties is missing, NAME=PATH a label.
 
     \b
-    Example:
+    Examples:
       kafkalog ls 1=/mnt/b1 2=/mnt/b2
+      replica-diff 1=/mnt/b1 2=/mnt/b2
 
-    Data goes to standard output, messages to standard error. The help of each command says when
-    its exit status is 1 or 2; after Ctrl-C it is 130.
+    replica-diff, a command of its own, shows where the copies of a partition diverge. Data goes to
+    standard output, messages to standard error. The help of each command says when its exit status
+    is 1 or 2; after Ctrl-C it is 130.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import OF_READING_OPTIONS, complete_files
 from kafkalog_reader.errors import OptionError
 from kafkalog_reader.tables import option_values
 from kafkalog_reader.tables.options import OPTIONS
@@ -142,7 +143,9 @@ class Rate(Size):
 
 def paths_argument(command: Any) -> Any:  # noqa: ANN401  what click decorates
     """The argument ``PATH...``; the command's parameter is ``paths``."""
-    return click.argument("paths", metavar="PATH...", nargs=-1, required=True)(command)
+    return click.argument(
+        "paths", metavar="PATH...", shell_complete=complete_files, nargs=-1, required=True
+    )(command)
 
 
 def text_or_json_option(meaning_of_json: str) -> Decorator:
@@ -240,6 +243,8 @@ def reading_option(
         found |= {"is_flag": True, "default": None}
     else:
         found |= {"metavar": option.kind.placeholder, "type": kind or _TYPES.get(option.kind)}
+    if name in OF_READING_OPTIONS:
+        found["shell_complete"] = OF_READING_OPTIONS[name]
     return click.option(f"--{name.replace('_', '-')}", **(found | attributes))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from kafkalog_reader import __version__
+from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.exit_status import ExitStatus
 from kafkalog_reader.cli.fail_on import fail_on_option
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 @click.option(
     "--export",
     metavar="DIR",
+    shell_complete=complete_files,
     help="Write these records to DIR/records.parquet; DIR must be new or empty.",
 )
 @click.option(

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_columns, complete_files
 from kafkalog_reader.cli.options import (
     EARLIEST,
     LATEST,
@@ -36,13 +37,17 @@ def _options(*, has_tables: bool) -> tuple[Decorator, ...]:
             help="text cuts long cells; json is one object per line; arrow is an IPC stream.",
         ),
         click.option(
-            "--output", metavar="FILE", help="Write to this file, which must not be an input."
+            "--output",
+            metavar="FILE",
+            shell_complete=complete_files,
+            help="Write to this file, which must not be an input.",
         ),
         click.option("--force", is_flag=True, help="Overwrite the file of --output."),
         click.option(
             "--columns",
             type=Columns(),
             metavar="a,b",
+            shell_complete=complete_columns,
             help="Only these columns, in this order; nothing else is decoded.",
         ),
         reading_options("topic", "partition", "broker"),

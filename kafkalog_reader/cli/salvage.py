@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import (
     input_options,
@@ -57,7 +58,11 @@ How to hand over a log that was written here:
 )
 @paths_argument
 @click.option(
-    "--output", metavar="DIR", required=True, help="A new or empty folder outside the inputs."
+    "--output",
+    metavar="DIR",
+    shell_complete=complete_files,
+    required=True,
+    help="A new or empty folder outside the inputs.",
 )
 @click.option(
     "--as-segments", is_flag=True, help="Write logs that a broker of another cluster can load."

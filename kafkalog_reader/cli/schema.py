@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import Items, words_starting
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.run import verbose_option
 
@@ -17,13 +18,19 @@ OF_COMMANDS: Final = (
 """What ``kafkalog schema`` knows besides tables."""
 
 
+def _complete_names(_context: click.Context, _parameter: click.Parameter, start: str) -> Items:
+    from kafkalog_reader.registry import TABLES
+
+    return words_starting((*OF_COMMANDS, *TABLES), start)
+
+
 @click.command(
     "schema",
     epilog=exit_text("schema"),
     no_args_is_help=True,
     short_help="JSON Schema of --format json.",
 )
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=_complete_names)
 @verbose_option()
 def schema_command(name: str) -> None:
     """Print the JSON Schema of one line of --format json.

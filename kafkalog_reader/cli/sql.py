@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import input_options, reading_options, supplied
 from kafkalog_reader.cli.output import FORMATS
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     epilog=exit_text("sql"),
     short_help="Query all tables with SQL.",
 )
-@click.argument("words", metavar="[QUERY] PATH...", nargs=-1, required=True)
+@click.argument(
+    "words", metavar="[QUERY] PATH...", shell_complete=complete_files, nargs=-1, required=True
+)
 @click.option(
     "--format",
     "output_format",
@@ -34,7 +37,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="text cuts long cells; json is one object per line; arrow is an IPC stream.",
 )
-@click.option("--output", metavar="FILE", help="Write to this file, which must not be an input.")
+@click.option(
+    "--output",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Write to this file, which must not be an input.",
+)
 @click.option("--force", is_flag=True, help="Overwrite the file of --output.")
 @click.option(
     "--render",

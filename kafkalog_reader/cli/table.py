@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_tables
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.interrupt import whole
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import pyarrow as pa
-    from click.shell_completion import CompletionItem
 
     from kafkalog_reader.cli.rows import RowWriter
     from kafkalog_reader.io.evidence import Evidence
@@ -46,20 +46,12 @@ OF_SOME_TABLES = tuple(
 """The options that the other row commands do not have."""
 
 
-def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    from kafkalog_reader.registry import TABLES
-
-    return [CompletionItem(name) for name in TABLES if name.startswith(start)]
-
-
 @click.command(
     "table",
     epilog=exit_text("table"),
     short_help="The rows of a table, as text, JSON, CSV, Arrow or Parquet.",
 )
-@click.argument("name", metavar="NAME", shell_complete=_complete_name)
+@click.argument("name", metavar="NAME", shell_complete=complete_tables)
 @paths_argument
 @row_options(has_tables=True)
 @reading_options(*OF_SOME_TABLES, has_tables=True)

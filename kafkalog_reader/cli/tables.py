@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_tables
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import text_or_json_option
 from kafkalog_reader.cli.run import verbose_option
@@ -28,7 +29,7 @@ NARROWEST: Final = 20
     epilog=exit_text("tables"),
     short_help="The tables and their columns, with types and units.",
 )
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=complete_tables)
 @text_or_json_option("one object per table")
 @verbose_option()
 def tables_command(names: tuple[str, ...], output_format: str) -> None:

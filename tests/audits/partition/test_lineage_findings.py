@@ -43,7 +43,7 @@ def state_of(*replicas: Held, leader: int | None, leader_epoch: int = 7) -> Scen
         metadata = PartitionState(
             replicas=(0, 1, 2), in_sync=(0, 2), leader=leader, leader_epoch=leader_epoch
         )
-    return scenario("restarted", "a leader wrote nothing", *replicas, metadata=metadata)
+    return scenario("restarted", "a leader wrote nothing", "", *replicas, metadata=metadata)
 
 
 def test_the_metadata_names_the_leader_that_no_log_knows(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_committed_on_both_sides_is_proof(tmp_path: Path) -> None:
     """S5.2 C: no clean election lets two branches commit the same offsets."""
     left = held("a@0/e0 b@1/e0 c@2/e1", "0:0 1:2", 3)
     right = held("a@0/e0 b@1/e0 d@2/e2", "0:0 2:2", 3)
-    audit = audited(tmp_path, scenario("s", "", left, right))
+    audit = audited(tmp_path, scenario("s", "", "", left, right))
     (found,) = (each for each in findings_of(audit) if each.code == "KL-514")
     assert found.confidence == "proven"
 
