@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import MissingPackageError, UsageError
+from kafkalog_reader.cli.text_table import LOOKED_AT
+from kafkalog_reader.errors import KafkaLogError, MissingPackageError, UsageError
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -122,12 +123,31 @@ class Result:
         self.is_message = is_message
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows.
+        """Yield the rows; the first ones together, because they determine the widths of text.
 
         Raises:
             UsageError: a value cannot be converted as the query says.
             KafkaLogError: damage, or a file that cannot be read.
         """
+        import pyarrow as pa
+
+        first: list[pa.RecordBatch] = []
+        failure: BaseException | None = None
+        reading = self._read()
+        try:
+            for rows in reading:
+                first.append(rows)
+                if sum(each.num_rows for each in first) >= LOOKED_AT:
+                    break
+        except (KafkaLogError, OSError, KeyboardInterrupt) as error:
+            failure = error  # after the rows that were read
+        if first:
+            yield pa.concat_batches(first)
+        if failure is not None:
+            raise failure
+        yield from reading
+
+    def _read(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         while True:

@@ -76,6 +76,14 @@ def test_what_a_statement_changed_is_no_result(untouched: Path, run: Run) -> Non
     assert rows(run("sql", statements, untouched, "--format", "json")) == [{"n": 7}]
 
 
+def test_rows_of_several_parts_are_aligned(untouched: Path, run: Run) -> None:
+    """The rows of each broker come by themselves: the first ones are not the widest."""
+    query = "SELECT repeat('x', brokerId) x, 7 seven FROM records"
+    lines = run("sql", query, untouched).out.splitlines()
+    assert len(lines) == 1 + 13
+    assert {len(line) for line in lines} == {len("xxx  seven")}
+
+
 @pytest.mark.parametrize("output_format", ["csv", "arrow", "parquet"])
 def test_formats_of_one_result_refuse_several(
     output_format: str, untouched: Path, tmp_path: Path, run: Run
