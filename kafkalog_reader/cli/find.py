@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -11,6 +12,7 @@ from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import input_options, paths_argument, reading_options, supplied
 from kafkalog_reader.cli.output import FORMATS
+from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, verbose_option
 from kafkalog_reader.errors import UsageError
 
@@ -82,10 +84,19 @@ def find_command(
 
     Consumers do not see all of it: records below the log start, segments that wait for deletion
     or replacement (.deleted, .swap, .cleaned), and folders that are marked for deletion, stray or
-    being moved (-delete, -stray, -future) are searched, too. STATE says where a record was found:
-    superseded means that a later record of the copy has the same key, so that compaction removes
-    it. Text names files by partition directory and segment; other formats have the whole path.
-    Damaged batches cannot be searched: a warning names each.
+    being moved (-delete, -stray, -future) are searched, too. Text names files by partition
+    directory and segment; other formats have the whole path. Damaged batches cannot be searched: a
+    warning names each.
+
+    \b
+    STATE says where a record was found, or what becomes of it:
+      live             consumers get it
+      aborted, open    of an aborted or open transaction: read_committed consumers do not get it
+      superseded       a later record of the copy has the same key, so compaction removes it (not
+                       if cleanup.policy is delete; without the metadata log that is unknown)
+      below-log-start  deleted, and still on disk
+      undecided        live or superseded: too many were found to know
+      deleted-segment, stray-directory and others: the leftover that has it
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     import pyarrow as pa
 
@@ -105,6 +116,12 @@ def find_command(
     check_selection(evidence, request)
     metrics = ReadMetrics()
     found = _search(evidence, request, pattern, metrics, rows_on_stdout=output is None)
+    if output_format == "text" and output is None:
+        first = next(found, None)
+        if first is None:
+            click.echo(for_stdout(_nothing_found(evidence, request, metrics)))
+            return TROUBLE if metrics.damaged_regions else FOUND
+        found = chain([first], found)
     schema = SCHEMA
     if output_format == "text":
         found, schema = map(_for_text, found), pa.schema(map(SCHEMA.field, _IN_TEXT))
@@ -114,6 +131,15 @@ def find_command(
     if written:
         return CLEAN
     return TROUBLE if metrics.damaged_regions else FOUND
+
+
+def _nothing_found(evidence: Evidence, request: ReadRequest, metrics: ReadMetrics) -> str:
+    """What was searched, so that nobody takes an empty answer for more than it is."""
+    places = sum(1 for _ in evidence.partition_directories(request))
+    searched = f"No record was found in {plural(places, 'partition folder')}"
+    if metrics.damaged_regions:
+        return f"{searched}. What the warnings name could not be searched."
+    return f"{searched}."
 
 
 def _for_text(rows: pa.RecordBatch) -> pa.RecordBatch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.cli.printable import plural
@@ -33,18 +34,40 @@ def write_result(
         KafkaLogError: damage, or a file that cannot be read.
         UsageError: the output cannot be written.
     """
+    return write_results(
+        [(schema, batches)], evidence, output_format, output, render=render, overwrite=overwrite
+    )
+
+
+def write_results(
+    results: Iterable[tuple[pa.Schema, Iterable[pa.RecordBatch]]],
+    evidence: Evidence,
+    output_format: str,
+    output: str | None,
+    *,
+    render: str | None,
+    overwrite: bool,
+) -> int:
+    """The same for several results, one after the other; without any, nothing is written."""
     from kafkalog_reader.cli.output import destination, row_writer
     from kafkalog_reader.cli.parts import parts
 
+    waiting = iter(results)
+    first = next(waiting, None)
+    if first is None:
+        return 0
     written = 0
     session().how_far = lambda: plural(written, "row")
     with destination(output, evidence, overwrite=overwrite) as sink:
-        writer = row_writer(output_format, sink, schema, render)
-        for rows in batches:
-            for part in parts(rows):
-                writer.write(part)
-                written += part.num_rows
-        writer.close()
+        for number, (schema, batches) in enumerate(chain([first], waiting)):
+            if number and output_format == "text":
+                sink.write(b"\n")
+            writer = row_writer(output_format, sink, schema, render)
+            for rows in batches:
+                for part in parts(rows):
+                    writer.write(part)
+                    written += part.num_rows
+            writer.close()
     return written
 
 

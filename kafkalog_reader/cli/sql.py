@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -16,9 +17,16 @@ from kafkalog_reader.cli.run import CLEAN, verbose_option
 from kafkalog_reader.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    import duckdb
+    import pyarrow as pa
+
+    from kafkalog_reader.cli.sql_relations import Relations, Result
     from kafkalog_reader.tables.request import ReadRequest
+
+_OF_ONE_RESULT: Final = ("csv", "arrow", "parquet")
+"""Formats with one set of columns."""
 
 
 @click.command(
@@ -70,10 +78,11 @@ def sql_command(
     brokerId and offset leave out directories and parts of logs. offset is a word of SQL: write
     "offset". decode(value) is the text of a value. Times are UTC.
 
-    Without a QUERY, statements are read from a prompt, or from standard input.
+    Without a QUERY, statements are read from a prompt, or from standard input. Of several
+    statements, separated by semicolons, each query is shown, in order.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.output import check_destination
-    from kafkalog_reader.cli.results import write_result
+    from kafkalog_reader.cli.results import write_results
     from kafkalog_reader.cli.sql_relations import Relations
     from kafkalog_reader.tables.selection import check_selection
 
@@ -94,14 +103,27 @@ def sql_command(
     statements = relations.statements(text)
     if not statements:
         raise UsageError("no query: write one before the paths, or on standard input")
-    for statement in statements[:-1]:
-        relations.result(statement)
-    result = relations.result(statements[-1], for_text=output_format != "arrow")
-    if result is not None:
-        write_result(
-            result.schema, result, evidence, output_format, output, render=render, overwrite=force
+    queries = sum(map(relations.is_query, statements))
+    if queries > 1 and output_format in _OF_ONE_RESULT:
+        raise UsageError(
+            f"--format {output_format} has one result, and {queries} statements are queries: "
+            "give one, or use --format text or json"
         )
+    results = _results(relations, statements, for_text=output_format != "arrow")
+    write_results(results, evidence, output_format, output, render=render, overwrite=force)
     return CLEAN
+
+
+def _results(
+    relations: Relations, statements: Sequence[duckdb.Statement], *, for_text: bool
+) -> Iterator[tuple[pa.Schema, Result]]:
+    """Yield the results of queries; each is read before the next statement runs."""
+    for statement in statements:
+        result = relations.result(statement, for_text=for_text)
+        if result is not None and result.is_message:
+            deque(result, maxlen=0)  # DuckDB takes no other statement before it is read
+        elif result is not None:
+            yield result.schema, result
 
 
 def query_and_paths(words: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:

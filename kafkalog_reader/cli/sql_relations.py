@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import MissingPackageError, UsageError
+from kafkalog_reader.cli.text_table import LOOKED_AT
+from kafkalog_reader.errors import KafkaLogError, MissingPackageError, UsageError
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _UNKNOWN: Final = re.compile(r"\b(BIT|ENUM|INTERVAL|MAP|TIME|TIMETZ|UNION|UUID|VARIANT)\b")
 """Types of DuckDB that a writer of rows does not know, also within lists and structs."""
+_MESSAGES: Final = (["Count"], ["Success"])
+"""Columns of what DuckDB returns for statements that change something."""
 _QUOTED: Final = ("offset",)
 """Columns whose name is also a word of SQL."""
 
@@ -65,6 +68,10 @@ class Relations:
         except self._duckdb.Error as error:
             raise UsageError(_said(error, text)) from error
 
+    def is_query(self, statement: duckdb.Statement) -> bool:
+        """Whether a statement only reads, so that it always has rows to show."""
+        return statement.expected_result_type == [self._duckdb.ExpectedResultType.QUERY_RESULT]
+
     def result(self, statement: duckdb.Statement, *, for_text: bool = True) -> Result | None:
         """The result of a statement; None for one that has none, such as ``SET``.
 
@@ -82,9 +89,11 @@ class Relations:
             relation = self._connection.sql(statement)
             if relation is None:
                 return None
+            is_message = not self.is_query(statement) and relation.columns in _MESSAGES
             if for_text:
                 relation = _with_known_types(relation)
-            return Result(self, pa.RecordBatchReader.from_stream(relation), statement.query)
+            rows = pa.RecordBatchReader.from_stream(relation)
+            return Result(self, rows, statement.query, is_message=is_message)
         except self._duckdb.Error as error:
             raise self.cause(error, statement.query) from error
 
@@ -101,21 +110,44 @@ class Result:
 
     Attributes:
         schema: names and types of the columns.
+        is_message: whether it only says that a statement such as ``INSERT`` has been carried out.
     """
 
-    def __init__(self, relations: Relations, rows: pa.RecordBatchReader, query: str) -> None:
+    def __init__(
+        self, relations: Relations, rows: pa.RecordBatchReader, query: str, *, is_message: bool
+    ) -> None:
         self._relations = relations
         self._rows = rows
         self._query = query
         self.schema: pa.Schema = rows.schema
+        self.is_message = is_message
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows.
+        """Yield the rows; the first ones together, because they determine the widths of text.
 
         Raises:
             UsageError: a value cannot be converted as the query says.
             KafkaLogError: damage, or a file that cannot be read.
         """
+        import pyarrow as pa
+
+        first: list[pa.RecordBatch] = []
+        failure: BaseException | None = None
+        reading = self._read()
+        try:
+            for rows in reading:
+                first.append(rows)
+                if sum(each.num_rows for each in first) >= LOOKED_AT:
+                    break
+        except (KafkaLogError, OSError, KeyboardInterrupt) as error:
+            failure = error  # after the rows that were read
+        if first:
+            yield pa.concat_batches(first)
+        if failure is not None:
+            raise failure
+        yield from reading
+
+    def _read(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         while True:

@@ -18,6 +18,7 @@ Row = dict[str, Any]
 """A row of the table open_transactions or transactions; times are microseconds since 1970."""
 
 HANGING: Final = "hanging"
+NO_COORDINATOR: Final = "no-coordinator"
 ALARMING: Final = (HANGING, DAMAGED_COORDINATOR, DAMAGED_LOG)
 """Statuses for which the command ends with 1."""
 _MISSING: Final = "-"
@@ -122,7 +123,7 @@ def _note(row: Row) -> str:
         where = STATE_TOPIC
         if row["statePartition"] is not None:
             where += f"-{row['statePartition']}"
-        return f"unknown: {where} is damaged, so its newest state may be missing"
+        return f"unknown: {where} is damaged or lost its end: its newest state may be missing"
     if row["status"] != "ongoing":
         return "unknown: no supplied partition of __transaction_state has this producer"
     if row["state"] != "Ongoing":

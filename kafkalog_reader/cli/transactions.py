@@ -22,11 +22,13 @@ from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.cli.transaction_list import (
     ALARMING,
     HANGING,
+    NO_COORDINATOR,
     id_lines,
     open_lines,
     open_total,
 )
-from kafkalog_reader.errors import OptionError
+from kafkalog_reader.errors import LogLayoutError, OptionError
+from kafkalog_reader.tables.transactions import STATE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,11 +36,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafkalog_reader.cli.transaction_list import Row
+    from kafkalog_reader.io.evidence import Evidence
 
 _HANGING_ADVICE: Final = (
     "A hanging transaction stays open until somebody aborts it. Abort it only if the same "
     "transaction was not committed in its other partitions. On the running cluster:"
 )
+_NO_STATES: Final = f"no partition of {STATE_TOPIC} is in the inputs"
+_SUPPLY: Final = "supply the log directories of all brokers"
 
 
 @click.command(
@@ -71,8 +76,8 @@ def transactions_command(
     Read from the best copy of each partition, and from __transaction_state, so supply the log
     directories of all brokers. STATUS is ongoing if the coordinator has the partition in the
     transaction and will end it, hanging if it has not, no-coordinator if no supplied partition of
-    __transaction_state knows the producer, and coordinator-damaged if a damaged one may know it.
-    SINCE is the coordinator's time, or else that of the first batch. LSO is the last stable offset.
+    __transaction_state knows the producer, and coordinator-damaged if one that may know more is
+    damaged or ends below its high watermark. SINCE is the coordinator's time, or else that of the first batch. LSO is the last stable offset.
 
     --by id lists all transactional ids; --as-of shows their states at an earlier time.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
@@ -87,6 +92,8 @@ def transactions_command(
     request = registry.request(table, None, **options)
     evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
+    if by and not _has_states(evidence):
+        raise LogLayoutError(f"{_NO_STATES}, so nothing is known about transactional ids: {_SUPPLY}")
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.internal_topic import plain_rows
 
@@ -96,7 +103,8 @@ def transactions_command(
     if output_format == "json":
         _write_json(batches, table.schema)
     else:
-        _write_text(rows, by)
+        has_states = by is not None or _has_states(evidence)
+        _write_text(rows, by, has_states=has_states)
     return FOUND if any(row.get("status") in ALARMING for row in rows) else CLEAN
 
 
@@ -116,7 +124,15 @@ def _write_json(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> None:
         writer.close()
 
 
-def _write_text(rows: Sequence[Row], by: str | None) -> None:
+def _has_states(evidence: Evidence) -> bool:
+    """Whether a partition of ``__transaction_state`` was supplied."""
+    from kafkalog_reader.tables.request import ReadRequest
+
+    request = ReadRequest(topics=frozenset({STATE_TOPIC}))
+    return any(True for _ in evidence.topic_partitions(request))
+
+
+def _write_text(rows: Sequence[Row], by: str | None, *, has_states: bool) -> None:
     from kafkalog_reader.cli.output import standard_output
 
     screen = screen_width()
@@ -126,9 +142,17 @@ def _write_text(rows: Sequence[Row], by: str | None) -> None:
         listed = list(open_lines(rows, screen))
         lines = [*listed, ""] if len(listed) > 1 else []
         lines += textwrap.wrap(open_total(rows), screen or 10_000)
+        if any(row["status"] == NO_COORDINATOR for row in rows):
+            lines += textwrap.wrap(_supply_advice(has_states=has_states), screen or 10_000)
         lines += _advice(rows, screen)
     with standard_output() as sink:
         sink.writelines(f"{for_stdout(line)}\n".encode() for line in lines)
+
+
+def _supply_advice(*, has_states: bool) -> str:
+    if has_states:
+        return f"Other partitions of {STATE_TOPIC} may know who ends them: {_SUPPLY}."
+    return f"{_NO_STATES[0].upper()}{_NO_STATES[1:]}, so who ends them is unknown: {_SUPPLY}."
 
 
 def _advice(rows: Sequence[Row], screen: int | None) -> list[str]:

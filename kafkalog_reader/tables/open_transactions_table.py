@@ -17,10 +17,15 @@ from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.scan.expected_end import ExpectedEnds, missing_records
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
-from kafkalog_reader.tables.best_replica import best_and_lacking, warn_of_lacking
+from kafkalog_reader.tables.best_replica import (
+    best_and_lacking,
+    chosen_replicas,
+    warn_of_lacking,
+)
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
-from kafkalog_reader.tables.internal_topic import plain_rows
+from kafkalog_reader.tables.internal_topic import log_request, plain_rows
 from kafkalog_reader.tables.open_transactions import position_before, replay_transactions
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.request import ReadRequest
@@ -41,7 +46,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Column
 
 DAMAGED_COORDINATOR: Final = "coordinator-damaged"
-"""A status: a newer state of the transaction may be unreadable."""
+"""A status: a newer state of the transaction may be unreadable, or lost."""
 DAMAGED_LOG: Final = "log-damaged"
 """The status of a row without a transaction: damage may hide some in this partition."""
 Row = dict[str, Any]
@@ -81,7 +86,26 @@ class Coordinators:
             for row in rows:
                 if row["producerId"] is not None:
                     states[row["clusterId"], row["producerId"]] = row
-        return states, damaged
+        return states, self._cut_short() | damaged
+
+    def _cut_short(self) -> dict[_PartitionKey, LocatedError]:
+        """The partitions whose best copy ends before what its checkpoints say was in it."""
+        found: dict[_PartitionKey, LocatedError] = {}
+        expected = ExpectedEnds()
+        log = log_request(ReadRequest(mode=Mode.PERMISSIVE), STATE_TOPIC)
+        for directory in chosen_replicas(self.evidence, log):
+            root = directory.log_directory
+            expected.prepare(root)
+            end = expected.of_log(directory)
+            if end is None:
+                continue
+            reached = end_after_damage(directory, scan_tail(directory)).next_offset
+            error = missing_records(
+                end, directory.path, reached, (0, None), context=directory.context
+            )
+            if error is not None:
+                found[root.cluster_id, directory.partition or 0] = error
+        return found
 
     def of(self, cluster_id: str | None, producer_id: int) -> Row | None:
         """The newest readable state of a producer's transactional id; None if there is none.
@@ -92,7 +116,7 @@ class Coordinators:
         return self._read[0].get((cluster_id, producer_id))
 
     def damage(self, cluster_id: str | None, partition: int | None) -> LocatedError | None:
-        """Damage in ``__transaction_state`` that may hide a newer state; None if there is none.
+        """Damage or loss in ``__transaction_state`` that may hide a newer state; None without.
 
         Args:
             cluster_id: of the cluster.

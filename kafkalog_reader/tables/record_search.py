@@ -18,6 +18,7 @@ from kafkalog_reader.errors import LocatedError, OptionError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, ReadMetrics, no_progress
 from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.tables.cleanup_policies import CleanupPolicies
 from kafkalog_reader.tables.internal_topic import record_schema
 from kafkalog_reader.tables.log_unit import log_start_offset
 from kafkalog_reader.tables.record_rows import read_slice
@@ -36,9 +37,11 @@ _HELD_BYTES: Final = 256 << 20
 """Bytes of found records that are held until it is known whether a later one supersedes them."""
 _READ: Final = frozenset(
     {"clusterId", "brokerId", "topic", "partition", "offset", "timestamp", "key", "value",
-     "position"}
+     "position", "transactionState"}
 )  # fmt: skip
 _LIVE, _SUPERSEDED, _UNDECIDED = "live", "superseded", "undecided"
+_NEVER_SUPERSEDES: Final = ("aborted", "open")
+"""Transactions whose records the cleaner does not count (``Cleaner#buildOffsetMap``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +125,7 @@ def search_records(
     """
     asked = ReadRequest(mode=Mode.PERMISSIVE, include_control_records=True)
     damage = asked.damage_counted_in(metrics)
+    policies = CleanupPolicies(evidence=evidence)
     for directory in evidence.partition_directories(request):
         try:
             slices = [
@@ -131,7 +135,7 @@ def search_records(
         except LocatedError as error:
             damage.left_out(error)
             continue
-        held = _Held(directory, log_start)
+        held = _Held(directory, log_start, policies)
         schema = record_schema(_READ | pattern.columns)
         for segment_slice in slices:
             try:
@@ -160,6 +164,7 @@ class _Held:
 
     directory: PartitionDirectory
     log_start: int
+    policies: CleanupPolicies
     batches: list[pa.RecordBatch] = field(default_factory=list)
     latest: dict[bytes, int] = field(default_factory=dict)
     keys: pa.Array | None = None
@@ -183,8 +188,10 @@ class _Held:
             if len(self.latest) > known:
                 self.keys = pa.array(list(self.latest), pa.binary())
             states = [
-                "below-log-start" if offset < self.log_start else _LIVE
-                for offset in found["offset"].to_pylist()
+                self._place(*each)
+                for each in zip(
+                    found["offset"].to_pylist(), found["transactionState"].to_pylist(), strict=True
+                )
             ]
             self.batches.append(_shown(found, segment_slice, states))
         if self.keys is not None:
@@ -207,15 +214,27 @@ class _Held:
             place = rows.schema.names.index("state")
             yield rows.set_column(place, "state", pa.array(states, pa.string()))
 
+    def _place(self, offset: int, transaction_state: str | None) -> str:
+        if offset < self.log_start:
+            return "below-log-start"
+        return transaction_state if transaction_state in _NEVER_SUPERSEDES else _LIVE
+
     def _state(self, state: str, offset: int, key: bytes | None) -> str:
         if state != _LIVE or key is None:
             return state
-        if self.latest[key] > offset:
-            return _SUPERSEDED
-        return _UNDECIDED if self.is_undecided else _LIVE
+        is_superseded = self.latest[key] > offset
+        if not is_superseded and not self.is_undecided:
+            return _LIVE
+        if self.policies.is_compacted(self.directory) is False:
+            return _LIVE
+        return _SUPERSEDED if is_superseded else _UNDECIDED
 
     def _note_latest(self, rows: pa.RecordBatch) -> None:
-        same = rows.filter(pc.is_in(rows["key"], value_set=self.keys))
+        """Note the records that the cleaner keeps instead of earlier ones."""
+        state = rows["transactionState"]  # null: a control record
+        never = pc.is_in(state, value_set=pa.array(_NEVER_SUPERSEDES))
+        counts = pc.and_(pc.is_valid(state), pc.invert(never))
+        same = rows.filter(pc.and_(counts, pc.is_in(rows["key"], value_set=self.keys)))
         for key, offset in zip(same["key"].to_pylist(), same["offset"].to_pylist(), strict=True):
             self.latest[key] = max(self.latest[key], offset)
 

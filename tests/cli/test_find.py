@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures import captures
-from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder import Batch, cluster, data_batch, marker_batch, replica
+from fixtures.builder.metadata_log import (
+    METADATA_TOPIC_ID,
+    PartitionState,
+    metadata_records,
+    setting,
+)
+from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
+from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record, RecordHeader
 
 if TYPE_CHECKING:
@@ -65,6 +73,68 @@ def test_what_matches_and_its_state(
     broker: Path, run: Run, options: tuple[str, ...], expected: list[tuple[int, str]]
 ) -> None:
     assert found(run, broker, *options) == expected
+
+
+def keyed(offset: int, key: bytes, producer_id: int = -1) -> Batch:
+    in_transaction = (
+        {"producer_id": producer_id, "producer_epoch": 0, "flags": TRANSACTIONAL_BIT}
+        if producer_id >= 0
+        else {}
+    )
+    return data_batch(offset, [Record(offset_delta=0, key=key, value=b"v")], **in_transaction)
+
+
+def test_records_that_were_never_committed_supersede_nothing(tmp_path: Path, run: Run) -> None:
+    """As Kafka's Cleaner: of ``good``, then ``bad`` in an aborted transaction, ``good`` is kept."""
+    ends = {"producer_id": 1, "producer_epoch": 0}
+    log = [
+        keyed(0, b"a"),
+        keyed(1, b"a", producer_id=1),
+        marker_batch(2, control_type=ControlType.ABORT, **ends),
+        keyed(3, b"b"),
+        keyed(4, b"b", producer_id=1),
+        marker_batch(5, control_type=ControlType.COMMIT, **ends),
+        keyed(6, b"b", producer_id=2),
+    ]
+    cluster(tmp_path, {1: replica(log, high_watermark=len(log))})
+    assert found(run, tmp_path, "--key", "a") == [(0, "live"), (1, "aborted")]
+    assert found(run, tmp_path, "--key", "b") == [(3, "superseded"), (4, "live"), (6, "open")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "cleaner_offset", "expected"),
+    [
+        ([(2, "t", "cleanup.policy", "compact,delete")], None, "superseded"),
+        ([(2, "t", "cleanup.policy", "delete")], 1, "live"),
+        ([(4, "", "log.cleanup.policy", "compact")], None, "superseded"),
+        ([(4, "", "log.cleanup.policy", "compact"), (2, "t", "cleanup.policy", "delete")],
+         None, "live"),
+        ([(4, "", "log.cleanup.policy", "compact"), (4, "1", "log.cleanup.policy", "delete")],
+         None, "live"),
+        ([(2, "t", "cleanup.policy", "compact"), (2, "t", "cleanup.policy", None)], None, "live"),
+        ([], None, "live"),
+        ([], 1, "superseded"),
+    ],
+)  # fmt: skip
+def test_only_compaction_supersedes(
+    tmp_path: Path, run: Run, settings: list[tuple[int, str, str, str | None]],
+    cleaner_offset: int | None, expected: str,
+) -> None:  # fmt: skip
+    """What ``server.properties`` says is in no file, but the cleaner has a checkpoint then."""
+    state = PartitionState(replicas=(1,), in_sync=(1,), leader=1, leader_epoch=0)
+    values = [*metadata_records([state]), *(setting(*each) for each in settings)]
+    metadata = replica(
+        [data_batch(at, [Record(offset_delta=0, value=value)]) for at, value in enumerate(values)],
+        topic="__cluster_metadata", topic_id=METADATA_TOPIC_ID,
+    )  # fmt: skip
+    log = replica([keyed(0, b"a"), keyed(1, b"a")], cleaner_offset=cleaner_offset)
+    cluster(tmp_path, {1: [log, metadata]})
+    assert found(run, tmp_path, "--key", "a") == [(0, expected), (1, "live")]
+
+
+def test_text_says_where_nothing_was_found(broker: Path, run: Run) -> None:
+    answer = run("find", broker, "--key", "nosuch")
+    assert (answer.status, answer.out) == (1, "No record was found in 1 partition folder.\n")
 
 
 @pytest.mark.parametrize("state", ["delete", "stray", "future"])

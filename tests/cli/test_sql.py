@@ -63,9 +63,38 @@ def test_options_select_copies(untouched: Path, run: Run) -> None:
     assert rows(one) == [{"n": 5}]
 
 
-def test_the_last_of_several_statements_is_shown(untouched: Path, run: Run) -> None:
-    statements = "CREATE TABLE a AS SELECT * FROM batches; SELECT count(*) n FROM a;"
-    assert rows(run("sql", statements, untouched, "--format", "json")) == [{"n": 13}]
+def test_each_query_of_several_statements_is_shown(untouched: Path, run: Run) -> None:
+    statements = "CREATE TABLE a AS SELECT 7 n; SELECT n FROM a; DROP TABLE a; SELECT 2 two, 3 three"
+    expected = [{"n": 7}, {"two": 2, "three": 3}]
+    assert rows(run("sql", statements, untouched, "--format", "json")) == expected
+    answer = run("sql", statements, untouched)
+    assert answer.out.split("\n\n") == ["n\n7", "two  three\n  2      3\n"]
+
+
+def test_what_a_statement_changed_is_no_result(untouched: Path, run: Run) -> None:
+    statements = "CREATE TABLE a (n INT); SET threads = 1; INSERT INTO a VALUES (7) RETURNING n"
+    assert rows(run("sql", statements, untouched, "--format", "json")) == [{"n": 7}]
+
+
+def test_rows_of_several_parts_are_aligned(untouched: Path, run: Run) -> None:
+    """The rows of each broker come by themselves: the first ones are not the widest."""
+    query = "SELECT repeat('x', brokerId) x, 7 seven FROM records"
+    lines = run("sql", query, untouched).out.splitlines()
+    assert len(lines) == 1 + 13
+    assert {len(line) for line in lines} == {len("xxx  seven")}
+
+
+@pytest.mark.parametrize("output_format", ["csv", "arrow", "parquet"])
+def test_formats_of_one_result_refuse_several(
+    output_format: str, untouched: Path, tmp_path: Path, run: Run
+) -> None:
+    target = tmp_path / "rows"
+    options = ("--format", output_format, "--output", target)
+    answer = run("sql", "SELECT 1; SELECT 2", untouched, *options)
+    assert answer.status == 2
+    assert f"--format {output_format} has one result, and 2 statements are queries" in answer.err
+    assert not target.exists()
+    assert run("sql", "CREATE TABLE a (n INT); SELECT 2", untouched, *options).status == 0
 
 
 def test_statements_are_read_from_standard_input(untouched: Path) -> None:

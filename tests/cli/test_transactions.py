@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from fixtures import captures
+from fixtures.builder import cluster, replica
 from tests.tables.test_open_transactions_table import (
     COMPLETE_COMMIT,
     ONGOING,
@@ -64,10 +65,36 @@ def test_a_damaged_coordinators_log_leaves_open_who_ends_it(tmp_path: Path, run:
     damage(tmp_path, "__transaction_state", -1)
     answer = run("transactions", tmp_path)
     assert answer.status == 1
-    assert "unknown: __transaction_state is damaged, so its newest state may be missing" in (
+    assert "unknown: __transaction_state is damaged or lost its end: its newest state may be missing" in (
         answer.out
     )
     assert answer.out.endswith("\n1 open transaction in 1 partition\n")
+
+
+def test_a_coordinators_log_that_lost_its_end_makes_hanging_doubtful(
+    tmp_path: Path, run: Run
+) -> None:
+    """Its high watermark, 2, is above its log end, 1: the record that began it may be lost."""
+    coordinator = replica(
+        [state_of(COMPLETE_COMMIT)], topic="__transaction_state", high_watermark=2
+    )
+    cluster(tmp_path, {0: [replica([written(0)]), coordinator]})
+    answer = run("transactions", tmp_path)
+    assert answer.status == 1
+    assert "unknown: __transaction_state-0 is damaged or lost its end" in answer.out
+    assert "hang" not in answer.out
+
+
+def test_without_coordinators_it_says_what_to_supply(tmp_path: Path, run: Run) -> None:
+    answer = run("transactions", write(tmp_path, [written(0)]))
+    assert answer.status == 0
+    assert " ".join(answer.out.split()).endswith(
+        "1 open transaction in 1 partition No partition of __transaction_state is in the inputs, "
+        "so who ends them is unknown: supply the log directories of all brokers."
+    )
+    answer = run("transactions", tmp_path, "--by", "id")
+    assert (answer.status, answer.out) == (2, "")
+    assert "no partition of __transaction_state is in the inputs, so nothing is known" in answer.err
 
 
 def test_json_is_the_table(run: Run) -> None:

@@ -99,9 +99,11 @@ FOUND_RECORDS: Final = (
     Column(
         "state",
         pa.string(),
-        "live; superseded: a later record of the copy has the same key; undecided: live or "
-        "superseded, too many were found to know; below-log-start; deleted-segment, "
-        "cleaned-segment, swap-segment, delete-directory, stray-directory, future-directory",
+        "live; aborted or open: of such a transaction, not seen by read_committed; superseded: a "
+        "later record of the copy, neither aborted nor open, has the same key, and the topic is "
+        "compacted, or its cleanup.policy is unknown; undecided: live or superseded, too many were "
+        "found to know; below-log-start; deleted-segment, cleaned-segment, swap-segment, "
+        "delete-directory, stray-directory, future-directory",
     ),
     Column("key", pa.binary(), "key; null and empty are different"),
     Column("value", pa.binary(), "value; null is a tombstone"),

@@ -56,7 +56,8 @@ OPEN_TRANSACTIONS: Final = (
         pa.string(),
         "ongoing: its coordinator will end it; hanging: the coordinator has ended it, or does not "
         "have this partition in it; no-coordinator: no supplied __transaction_state has it; "
-        "coordinator-damaged: __transaction_state is damaged where it may be; log-damaged: damage "
+        "coordinator-damaged: __transaction_state is damaged where it may be, or ends below its "
+        "high watermark; log-damaged: damage "
         "in this partition may hide open transactions",
     ),
     Column("transactionalId", pa.string(), "by the coordinator; null: unknown"),

@@ -1,0 +1,94 @@
+"""Which topics the log cleaner compacts, by the metadata log and the cleaner's checkpoint.
+
+Source: Kafka 4.4, LogConfig, DynamicLogConfig; LogCleanerManager has a row for each cleaned log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.progress import no_progress
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.tables.metadata_history import metadata_history, metadata_units
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.metadata_history import MetadataRecord
+
+_CLEANER_OFFSETS: Final = "cleaner-offset-checkpoint"
+_OF_TOPIC: Final = "cleanup.policy"
+_OF_BROKER: Final = "log.cleanup.policy"
+_TOPIC, _BROKER = 2, 4
+_ALL_BROKERS: Final = ""
+
+
+@dataclass(kw_only=True)
+class CleanupPolicies:
+    """The cleanup policies of topics. The metadata log is read at the first question."""
+
+    evidence: Evidence
+
+    def is_compacted(self, directory: PartitionDirectory) -> bool | None:
+        """Whether the log cleaner removes superseded records of a replica.
+
+        A topic without a policy of its own has the brokers'. If that is from ``server.properties``,
+        only the cleaner's checkpoint shows it.
+
+        Returns:
+            None if no supplied metadata log has the topic.
+        """
+        root, topic = directory.log_directory, directory.topic
+        cluster = self._clusters.get(root.cluster_id)
+        if topic is None or cluster is None or topic not in cluster.names.values():
+            return None
+        policy = cluster.policy(topic, root.broker_id)
+        if policy is not None:
+            return "compact" in policy
+        try:
+            return (topic, directory.partition) in checkpointed_offsets(root, _CLEANER_OFFSETS)
+        except LocatedError:  # `kafkalog verify` reports it
+            return None
+
+    @cached_property
+    def _clusters(self) -> Mapping[str | None, _Cluster]:
+        request = ReadRequest(mode=Mode.PERMISSIVE)
+        found: dict[str | None, _Cluster] = {}
+        for unit in metadata_units(self.evidence, request):
+            for record in metadata_history(unit, request, no_progress):
+                found.setdefault(record.place["clusterId"], _Cluster()).apply(record)
+        return found
+
+
+@dataclass(slots=True)
+class _Cluster:
+    """The topics of a cluster by id, and the policies that were set."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    _set: dict[tuple[int, str], str] = field(default_factory=dict)
+
+    def apply(self, record: MetadataRecord) -> None:
+        fields = record.fields
+        match record.name:
+            case "TopicRecord":
+                self.names[fields["topicId"]] = fields["name"]
+            case "RemoveTopicRecord":
+                self._set.pop((_TOPIC, self.names.pop(fields["topicId"], "")), None)
+            case "ConfigRecord" if fields["name"] in (_OF_TOPIC, _OF_BROKER):
+                resource = fields["resourceType"], fields["resourceName"]
+                self._set.pop(resource, None)
+                if fields["value"] is not None:
+                    self._set[resource] = fields["value"]
+            case _:
+                pass
+
+    def policy(self, topic: str, broker_id: int | None) -> str | None:
+        """The policy of a topic on a broker; None: no record says it."""
+        places = (_TOPIC, topic), (_BROKER, str(broker_id)), (_BROKER, _ALL_BROKERS)
+        return next((self._set[place] for place in places if place in self._set), None)
