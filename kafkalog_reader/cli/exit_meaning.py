@@ -44,6 +44,7 @@ EXIT_MEANINGS: Final = {
         "order, or if something is lost",
         trouble="verify and replica-diff end with 2, or if a partition has no plan",
     ),
+    "report": _AUDIT,
     "find": ExitMeaning(
         found="nothing was found, as with grep",
         trouble="nothing was found, but something could not be read",

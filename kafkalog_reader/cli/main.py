@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "changes": "kafkalog_reader.cli.changes:changes_command",
     "verify": "kafkalog_reader.cli.verify:verify_command",
     "plan": "kafkalog_reader.cli.plan:plan_command",
+    "report": "kafkalog_reader.cli.report:report_command",
     "find": "kafkalog_reader.cli.find:find_command",
     "timeline": "kafkalog_reader.cli.timeline:timeline_command",
     "groups": "kafkalog_reader.cli.groups:groups_command",

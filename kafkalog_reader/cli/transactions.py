@@ -125,15 +125,20 @@ def _write_text(rows: Sequence[Row], by: str | None) -> None:
 
 
 def _advice(rows: Sequence[Row], screen: int | None) -> list[str]:
-    """How to look at hanging transactions on the running cluster."""
+    text, commands = hanging_advice(rows)
+    indented = (f"  {command}" for command in commands)
+    return [*textwrap.wrap(text, screen or 10_000), *indented] if commands else []
+
+
+def hanging_advice(rows: Sequence[Row]) -> tuple[str, list[str]]:
+    """How to look at hanging transactions on the running cluster: a text, and commands."""
     from kafkalog_reader.report.shell_word import shell_word
 
     places = dict.fromkeys(
         (row["topic"], row["partition"]) for row in rows if row["status"] == HANGING
     )
-    commands = [
-        "  kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging "
+    return _HANGING_ADVICE, [
+        "kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging "
         f"--topic {shell_word(topic)} --partition {partition}"
         for topic, partition in places
     ]
-    return [*textwrap.wrap(_HANGING_ADVICE, screen or 10_000), *commands] if commands else []

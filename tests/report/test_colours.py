@@ -29,6 +29,7 @@ def test_contrast_is_computed_as_wcag_says() -> None:
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
 def test_text_is_legible(scheme: dict[str, str]) -> None:
     grounds = [scheme[name] for name in scheme if name.startswith(("ground", "epoch"))]
+    grounds.append(scheme["code"])
     assert min(contrast(scheme["ink"], ground) for ground in grounds) >= ENOUGH_FOR_TEXT
-    for name in ("quiet", "lost"):
+    for name in ("quiet", "lost", "attention", "sound"):
         assert contrast(scheme[name], scheme["ground"]) >= ENOUGH_FOR_TEXT

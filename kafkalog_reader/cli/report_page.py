@@ -1,0 +1,310 @@
+"""Puts a report together: the sections in order, and what the file carries, within its limits."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader import __version__
+from kafkalog_reader.cli.printable import plural, size
+from kafkalog_reader.cli.report_findings import findings_html, first_steps
+from kafkalog_reader.cli.report_partitions import unknown_items
+from kafkalog_reader.cli.run import CLEAN
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.html import (
+    UNWRAPPED,
+    commands_html,
+    element,
+    folded,
+    lines_html,
+    list_html,
+    table_html,
+    text_html,
+)
+from kafkalog_reader.report.page import Section, page
+from kafkalog_reader.report.report_data import (
+    DATA_ID,
+    REPORT_SCHEMA_VERSION,
+    compressed,
+    data_element,
+    json_text,
+)
+from kafkalog_reader.report.spans import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kafkalog_reader.cli.report_partitions import Partitions, ShownPartition
+    from kafkalog_reader.cli.report_sections import Part
+
+INLINE: Final = 150_000
+"""Characters of partitions that the page has from the beginning; the first is always there."""
+LATER: Final = 2_000_000
+"""Bytes, compressed, of partitions that the page lists when asked."""
+JSON: Final = 1_200_000
+"""Bytes, compressed, of partitions in the JSON."""
+_CHUNK: Final = 200
+_FILES_SHOWN: Final = 500
+_UNKNOWN_SHOWN: Final = 12
+
+
+@dataclass(slots=True, kw_only=True)
+class Provenance:
+    """What was read, and how.
+
+    Attributes:
+        command: the words of the command.
+        directories: rows of log directories.
+        files: rows of files.
+        left_out: number of files that are not listed.
+        changed: paths that changed while they were read.
+        made_at: when, in ISO 8601.
+        interrupted: how far the command came before Ctrl-C; empty if it ended.
+    """
+
+    command: Sequence[str]
+    directories: list[dict[str, Any]] = field(default_factory=list)
+    files: list[dict[str, Any]] = field(default_factory=list)
+    left_out: int = 0
+    changed: Sequence[str] = ()
+    made_at: str = ""
+    interrupted: str = ""
+
+
+def report_page(
+    partitions: Partitions, parts: Mapping[str, Part], provenance: Provenance, *, redact: bool
+) -> str:
+    """The file's text."""
+    every = partitions.report.incidents
+    verdict = partitions.report.verdict(every)
+    verdict = f"{verdict[0].upper()}{verdict[1:]}"
+    shown_partitions, later, left_out = _divided(partitions)
+    sections = [
+        _unknown(partitions),
+        Section(
+            identity="partitions",
+            title="Partitions in trouble",
+            inside=_partitions_html(partitions, shown_partitions, left_out),
+        ),
+        Section(
+            identity="findings",
+            title="Findings by cause",
+            inside=findings_html(partitions.report, redact=redact)
+            or element("p", "Nothing was found."),
+        ),
+        *(
+            Section(identity=name, title=heading, inside=parts[name].html)
+            for name, heading in (("groups", "Consumer groups"), ("transactions", "Transactions"))
+            if name in parts and parts[name].html
+        ),
+        *_quorum(partitions),
+        *(
+            [Section(identity="leadership", title="Leadership over time", inside=parts["leadership"].html)]
+            if "leadership" in parts and parts["leadership"].html
+            else []
+        ),
+        _provenance(provenance),
+    ]
+    data = [*later, data_element(_document(partitions, parts, provenance, verdict), identity=DATA_ID)]
+    return page(f"kafkalog: {verdict}", _top(partitions, verdict, provenance), sections, data)
+
+
+def _top(partitions: Partitions, verdict: str, provenance: Provenance) -> str:
+    style = "sound" if partitions.report.status == CLEAN else "lost"
+    summary = lines_html(partitions.fleet.summary_lines(UNWRAPPED))
+    stopped = ""
+    if provenance.interrupted:
+        stopped = element("p", text_html(f"Interrupted: {provenance.interrupted}"), "lost")
+    return (
+        f'<p class="brand">kafkalog report · {text_html(provenance.made_at)}</p>'
+        f'<h1 class="verdict {style}">{text_html(verdict)}</h1>{stopped}{summary}{_first(partitions)}'
+    )
+
+
+def _first(partitions: Partitions) -> str:
+    """What to do first: about the worst finding, and in which order to start brokers."""
+    steps = list_html((f"→ {text_html(text)}" for text in first_steps(partitions.report)), "actions")
+    worst = partitions.worst
+    is_needed = worst is not None and worst[0].is_alarming and bool(worst[1].elections)
+    plan = lines_html(partitions.fleet.plan_lines(UNWRAPPED, is_needed=is_needed))
+    if not steps and not plan:
+        return element("p", "There is nothing to do.") if partitions.report.status == CLEAN else ""
+    return f'<div class="first"><h2>What to do first</h2>{steps}{plan}</div>'
+
+
+def _unknown(partitions: Partitions) -> Section:
+    items = list(unknown_items(partitions))
+    inside = list_html(items[:_UNKNOWN_SHOWN])
+    if items[_UNKNOWN_SHOWN:]:
+        rest = list_html(items[_UNKNOWN_SHOWN:])
+        inside += folded(f"{len(items) - _UNKNOWN_SHOWN:,} more", rest, "small")
+    if partitions.unknown_left_out:
+        inside += element("p", f"{partitions.unknown_left_out:,} more are left out", "quiet")
+    return Section(
+        identity="unknown",
+        title="Not known",
+        inside=inside or element("p", "Nothing that these files should show is unknown."),
+        classes="unknown",
+    )
+
+
+def _divided(partitions: Partitions) -> tuple[list[ShownPartition], list[str], int]:
+    """The partitions of the page, elements with those that are listed later, and how many none has."""
+    inline: list[ShownPartition] = []
+    rest: list[ShownPartition] = []
+    used = 0
+    for each in partitions.shown:
+        used += len(each.body)
+        (rest if inline and used > INLINE else inline).append(each)
+    elements: list[str] = []
+    budget, listed = LATER, 0
+    for start in range(0, len(rest), _CHUNK):
+        chunk = rest[start : start + _CHUNK]
+        packed = compressed(json_text([[e.severity, e.summary, e.body] for e in chunk]))
+        budget -= len(packed)
+        if budget < 0:
+            break
+        listed += len(chunk)
+        elements.append(data_element(packed, classes="later"))
+    return inline, elements, len(rest) - listed + partitions.shown.left_out
+
+
+def _partitions_html(
+    partitions: Partitions, inline: Sequence[ShownPartition], left_out: int
+) -> str:
+    if not inline:
+        return element("p", "No partition is in trouble.")
+    items = "".join(
+        f'<details class="item partition" data-severity="{each.severity}"'
+        f"{'' if number else ' open'}><summary>{each.summary}</summary>{each.body}</details>"
+        for number, each in enumerate(inline)
+    )
+    later = len(partitions.shown) + partitions.shown.left_out - len(inline) - left_out
+    more = (
+        f'<p class="more"><button type="button" id="more" hidden>Show more</button> '
+        f"{plural(later, 'more partition')}: they are listed when asked for, and filtered</p>"
+        if later
+        else ""
+    )
+    note = ""
+    if left_out:
+        command = partitions.fleet.command_text("--verbose")
+        text = f"{plural(left_out, 'more partition')} in trouble would make this page too large:"
+        note = element("p", text_html(text), "attention") + commands_html([command])
+    return f'<div id="partition-list">{items}</div>{more}{note}'
+
+
+def _quorum(partitions: Partitions) -> Iterator[Section]:
+    if not partitions.quorum:
+        return
+    inside = "".join(
+        f"<h3>{text_html(name)}</h3>{body}" for name, body in partitions.quorum
+    )
+    yield Section(identity="quorum", title="Metadata quorum", inside=inside)
+
+
+def _provenance(provenance: Provenance) -> Section:
+    rows = [
+        {
+            "path": each["path"],
+            "broker": "" if each["brokerId"] is None else str(each["brokerId"]),
+            "cluster": each["clusterId"] or "",
+            "files": f"{each['files']:,}",
+            "size": size(each["sizeInBytes"]),
+        }
+        for each in provenance.directories
+    ]
+    directories = table_html(
+        [("path", "log directory"), ("broker", "broker"), ("cluster", "cluster"),
+         ("files", "files"), ("size", "size")],
+        rows, numbers=("broker", "files", "size"), caption="What was read",
+    )  # fmt: skip
+    return Section(
+        identity="provenance",
+        title="Where this comes from",
+        inside="".join(
+            (
+                element("p", f"kafkalog {text_html(__version__)}, {text_html(provenance.made_at)}. "
+                        "The inputs were only read."),  # fmt: skip
+                commands_html([" ".join(provenance.command)]),
+                directories,
+                _files_html(provenance),
+                '<p><button type="button" id="save-json" hidden>Save the JSON</button> '
+                "The data behind this page is inside:</p>",
+                commands_html(["kafkalog report --extract FILE.html"]),
+            )
+        ),
+    )
+
+
+def _files_html(provenance: Provenance) -> str:
+    has_hashes = any(each["sha256"] for each in provenance.files)
+    headings = [("path", "file"), ("size", "bytes")]
+    headings += [("sha256", "SHA-256")] if has_hashes else []
+    rows = [
+        {"path": e["path"], "size": f"{e['sizeInBytes']:,}", "sha256": e["sha256"] or "not read"}
+        for e in provenance.files[:_FILES_SHOWN]
+    ]
+    if not rows:
+        return ""
+    inside = table_html(headings, rows, numbers=("size",), caption="Files")
+    hidden = len(provenance.files) - len(rows) + provenance.left_out
+    if hidden:
+        inside += element("p", f"{hidden:,} more files are left out of this list", "quiet")
+    return folded(f"{len(rows) + hidden:,} files", inside, "small")
+
+
+def _document(
+    partitions: Partitions, parts: Mapping[str, Part], provenance: Provenance, verdict: str
+) -> bytes:
+    """The JSON, compressed: partitions by name, the least severe left out if there are too many."""
+    kept: list[tuple[tuple[str, str, int], bytes]] = []
+    trial = zlib.compressobj(9, zlib.DEFLATED, 31)
+    used = 0
+    for place, packed in partitions.objects:
+        used += len(trial.compress(zlib.decompress(packed)))
+        if used > JSON:
+            break
+        kept.append((place, packed))
+    left_out = len(partitions.objects) - len(kept) + partitions.objects.left_out
+    document = {
+        "schemaVersion": REPORT_SCHEMA_VERSION,
+        "kafkalogVersion": __version__,
+        "verdict": verdict,
+        "exitStatus": partitions.report.status,
+        "summary": [plain(line) for line in partitions.fleet.summary_lines(UNWRAPPED)],
+        "firstSteps": first_steps(partitions.report),
+        "notKnown": [
+            {"text": text, "partitions": count, "first": names}
+            for text, (count, names) in partitions.unknown.items()
+        ],
+        "directoryFindings": partitions.directory_rows,
+        "groups": parts["groups"].rows if "groups" in parts else [],
+        "openTransactions": parts["transactions"].rows if "transactions" in parts else [],
+        "timeline": parts["leadership"].rows if "leadership" in parts else [],
+        "leftOut": {
+            "partitions": left_out,
+            "groups": parts["groups"].left_out if "groups" in parts else 0,
+            "openTransactions": parts["transactions"].left_out if "transactions" in parts else 0,
+            "timeline": parts["leadership"].left_out if "leadership" in parts else 0,
+            "files": provenance.left_out,
+            "notKnown": partitions.unknown_left_out,
+        },
+        "provenance": {
+            "command": " ".join(provenance.command),
+            "createdAt": provenance.made_at,
+            "interrupted": provenance.interrupted or None,
+            "logDirectories": provenance.directories,
+            "changedWhileRead": list(provenance.changed),
+            "files": provenance.files,
+        },
+    }
+    before = partitions.redacted(json_text(document))[:-1]
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    pieces = [packer.compress(f'{before},"partitions":['.encode("utf-8", "replace"))]
+    for number, (_, packed) in enumerate(sorted(kept)):
+        text = partitions.redacted(zlib.decompress(packed).decode())
+        pieces.append(packer.compress(f"{',' if number else ''}\n{text}".encode("utf-8", "replace")))
+    pieces += [packer.compress(b"]}\n"), packer.flush()]
+    return b"".join(pieces)
