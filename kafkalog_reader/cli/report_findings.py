@@ -62,12 +62,12 @@ def findings_html(report: Report, *, redact: bool) -> str:
     return "".join(parts)
 
 
-def first_steps(report: Report) -> list[str]:
-    """What to do first about the worst kind, as texts."""
+def first_steps(report: Report) -> tuple[str, list[str]]:
+    """The severity of the worst kind, and what to do first about it, as texts."""
     worst = next(iter(kinds(report.incidents)), None)
     if worst is None or worst.severity not in "CHM":
-        return []
-    return _action_texts(worst)
+        return "", []
+    return worst.severity, _action_texts(worst)
 
 
 def _action_texts(kind: IncidentKind) -> list[str]:
@@ -91,11 +91,8 @@ def _kind_html(report: Report, kind: IncidentKind, showing: _Bytes) -> str:
     parts += [_incident_html(report, each, showing) for each in kind.incidents[:IN_FULL]]
     rest = kind.incidents[IN_FULL:PLACES]
     if rest:
-        places = (" ".join(plain(line).strip() for line in where_lines(each, UNWRAPPED))
-                  for each in rest)  # fmt: skip
-        parts.append(
-            folded(f"{len(rest):,} more places", list_html(map(text_html, places)), "small")
-        )
+        places = list_html(text_html(_place(each)) for each in rest)
+        parts.append(folded(f"{len(rest):,} more places", places, "small"))
     if len(kind.incidents) > PLACES:
         left_out = len(kind.incidents) - PLACES
         parts.append(
@@ -111,12 +108,16 @@ def _kind_html(report: Report, kind: IncidentKind, showing: _Bytes) -> str:
 
 
 def _incident_html(report: Report, incident: Incident, showing: _Bytes) -> str:
-    where = " ".join(plain(line).strip() for line in where_lines(incident, UNWRAPPED))
     evidence = "".join(_evidence(each, showing) for each in incident.members)
     return (
-        f"<h3>{text_html(where)}</h3>"
+        f"<h3>{text_html(_place(incident))}</h3>"
         f"{lines_html(report.member_lines(incident, UNWRAPPED))}{evidence}"
     )
+
+
+def _place(incident: Incident) -> str:
+    parts = (plain(line).strip() for line in where_lines(incident, UNWRAPPED))
+    return " · ".join(parts).replace("  ", " · ")
 
 
 def _evidence(each: Finding, showing: _Bytes) -> str:

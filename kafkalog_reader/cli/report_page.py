@@ -113,24 +113,38 @@ def report_page(
 def _top(partitions: Partitions, verdict: str, provenance: Provenance) -> str:
     style = "sound" if partitions.report.status == CLEAN else "lost"
     summary = lines_html(partitions.fleet.summary_lines(UNWRAPPED))
+    said, _, checked = verdict.partition(" (")
+    checked = text_html(checked.removesuffix(")"))
     stopped = ""
     if provenance.interrupted:
         stopped = element("p", text_html(f"Interrupted: {provenance.interrupted}"), "lost")
     return (
         f'<p class="brand">kafkalog report · {text_html(provenance.made_at)}</p>'
-        f'<h1 class="verdict {style}">{text_html(verdict)}</h1>{stopped}{summary}{_first(partitions)}'
+        f'<h1 class="verdict {style}">{text_html(said)}</h1>{element("p", checked, "quiet")}'
+        f"{stopped}{summary}{_first(partitions)}"
     )
 
 
 def _first(partitions: Partitions) -> str:
     """What to do first: about the worst finding, and in which order to start brokers."""
-    steps = list_html((f"→ {text_html(text)}" for text in first_steps(partitions.report)), "actions")
-    worst = partitions.worst
-    is_needed = worst is not None and worst[0].is_alarming and bool(worst[1].elections)
+    worst, texts = partitions.worst, first_texts(partitions)
+    steps = list_html((f"→ {text_html(text)}" for text in texts), "actions")
+    if worst is not None and texts and texts[0] in worst.actions:
+        steps = f"<h3>{text_html(worst.name)}</h3>{steps}{worst.advice}"
+    is_needed = worst is not None and worst.has_candidates
     plan = lines_html(partitions.fleet.plan_lines(UNWRAPPED, is_needed=is_needed))
     if not steps and not plan:
         return element("p", "There is nothing to do.") if partitions.report.status == CLEAN else ""
     return f'<div class="first"><h2>What to do first</h2>{steps}{plan}</div>'
+
+
+def first_texts(partitions: Partitions) -> list[str]:
+    """The first actions: those of the worst partition, unless something else is worse."""
+    severity, texts = first_steps(partitions.report)
+    worst = partitions.worst
+    if worst is not None and worst.actions and worst.severity == severity:
+        return list(worst.actions)
+    return texts
 
 
 def _unknown(partitions: Partitions) -> Section:
@@ -274,7 +288,7 @@ def _document(
         "verdict": verdict,
         "exitStatus": partitions.report.status,
         "summary": [plain(line) for line in partitions.fleet.summary_lines(UNWRAPPED)],
-        "firstSteps": first_steps(partitions.report),
+        "firstSteps": first_texts(partitions),
         "notKnown": [
             {"text": text, "partitions": count, "first": names}
             for text, (count, names) in partitions.unknown.items()

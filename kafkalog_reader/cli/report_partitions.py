@@ -14,9 +14,10 @@ from kafkalog_reader.audits.tables.verification import Verification, verificatio
 from kafkalog_reader.cli.fleet import Fleet, entry_of
 from kafkalog_reader.cli.verify_report import Report
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.advice_text import not_known
+from kafkalog_reader.report.action_text import listed_actions
+from kafkalog_reader.report.advice_text import advice_lines, not_known
 from kafkalog_reader.report.headline_text import worst_severity
-from kafkalog_reader.report.html import CLASSES, element, text_html
+from kafkalog_reader.report.html import CLASSES, UNWRAPPED, element, lines_html, text_html
 from kafkalog_reader.report.partition_html import partition_html
 from kafkalog_reader.report.partition_json import partition_object
 from kafkalog_reader.report.report_data import json_text
@@ -53,6 +54,17 @@ class ShownPartition(NamedTuple):
     def body(self) -> str:
         """All about it; kept compressed until it is written."""
         return zlib.decompress(self.packed).decode()
+
+
+class WorstPartition(NamedTuple):
+    """The partition that the page names first: what to do about it, as texts and HTML."""
+
+    order: tuple[Any, ...]
+    name: str
+    severity: str
+    has_candidates: bool
+    actions: tuple[str, ...]
+    advice: str
 
 
 _Item = TypeVar("_Item")
@@ -121,7 +133,7 @@ class Partitions:
         self.unknown_left_out = 0
         self.histories: dict[tuple[str | None, str, int], list[dict[str, Any]]] = {}
         self.quorum: list[tuple[str, str]] = []
-        self.worst: tuple[Entry, PartitionAudit] | None = None
+        self.worst: WorstPartition | None = None
         self.directory_rows: list[dict[str, Any]] = []
 
     def add_directory(self, found: Sequence[Finding]) -> None:
@@ -156,8 +168,15 @@ class Partitions:
     def _show(
         self, audit: PartitionAudit, found: Sequence[Finding], entry: Entry, body: str
     ) -> None:
-        if not audit.is_metadata and (self.worst is None or entry.order < self.worst[0].order):
-            self.worst = entry, audit
+        if not audit.is_metadata and (self.worst is None or entry.order < self.worst.order):
+            self.worst = WorstPartition(
+                order=entry.order,
+                name=entry.name,
+                severity=worst_severity(audit, found),
+                has_candidates=entry.is_alarming and bool(audit.elections),
+                actions=tuple(each.text for each in listed_actions(audit, found)),
+                advice=lines_html(advice_lines(audit, UNWRAPPED)),
+            )
         summary = (
             element("span", text_html(entry.name), "name")
             + element("span", text_html(entry.word), f"verdict {CLASSES[entry.style]}")

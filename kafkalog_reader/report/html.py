@@ -32,6 +32,8 @@ CLASSES: Final = {
     Style.OTHER_EPOCH: "",
 }
 _COMMAND: Final = re.compile(r"(?:kafkalog|replica-diff|kafka-[a-z-]+\.sh|mv|cp|printf|mkdir|sed) |# ")
+_COLUMNS: Final = re.compile(r"(?<=\S) {2,}(?=\S)")
+"""Between the columns of a terminal."""
 _MAX_INDENT: Final = 10
 
 
@@ -54,7 +56,7 @@ def line_html(line: Line) -> str:
     return "".join(
         element("span", text_html(span.text), CLASSES[span.style])
         if CLASSES[span.style]
-        else text_html(span.text)
+        else text_html(_COLUMNS.sub(" · ", span.text))
         for span in line
     )
 
@@ -134,10 +136,9 @@ def table_html(
         + "</tr>"
         for row in rows
     )
-    title = f"<caption>{text_html(caption)}</caption>" if caption else ""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text_html(caption)}"><table>'
-        f"{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
