@@ -130,7 +130,7 @@ def _first(partitions: Partitions) -> str:
     worst, texts = partitions.worst, first_texts(partitions)
     steps = list_html((f"→ {text_html(text)}" for text in texts), "actions")
     if worst is not None and texts and texts[0] in worst.actions:
-        steps = f"<h3>{text_html(worst.name)}</h3>{steps}{worst.advice}"
+        steps = f"<h3>{text_html(worst.name)}</h3>{worst.advice}{steps}"
     is_needed = worst is not None and worst.has_candidates
     plan = lines_html(partitions.fleet.plan_lines(UNWRAPPED, is_needed=is_needed))
     if not steps and not plan:

@@ -55,9 +55,10 @@ def partition_html(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 def _elections(audit: PartitionAudit) -> str:
     """The ranked candidates: what each would cut, and what would be lost."""
-    header, *rows = candidate_rows(audit)
-    if not rows:
+    table = list(candidate_rows(audit))
+    if not table:
         return ""
+    header, *rows = table
     head = "".join(f'<th scope="col">{text_html(cell.text)}</th>' for cell in header)
     body = "".join(
         "<tr>"
