@@ -164,9 +164,7 @@ class Fleet:
             write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
         write_lines([()])
         self._write_full(audit, found)
-        write_lines(
-            self.plan_lines(columns, is_needed=bool(audit.elections) and entry.is_alarming)
-        )
+        write_lines(self.plan_lines(columns, is_needed=bool(audit.elections) and entry.is_alarming))
 
     def plan_lines(self, columns: int, *, is_needed: bool) -> Iterator[Line]:
         """The first lines of the plan, and its command: brokers start with all their partitions.

@@ -6,25 +6,27 @@ import time
 from contextlib import ExitStack, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.fail_on import fail_on_option
 from kafkalog_reader.cli.options import input_options, reading_options, supplied, words_of
+from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import CLEAN, session, verbose_option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.cli.report_files import Files
     from kafkalog_reader.cli.report_page import Provenance
     from kafkalog_reader.cli.report_partitions import Partitions
     from kafkalog_reader.cli.report_sections import Part
     from kafkalog_reader.io.evidence import Evidence
-    from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.request import ReadRequest
+
+_NAMED: Final = 3
 
 
 @click.command(
@@ -78,7 +80,9 @@ def report_command(
         raise UsageError("report what? Give the PATH of log directories, or --extract FILE.html")
     if output is None:
         raise UsageError("--output FILE.html is missing: where to write the report")
-    return _write(paths, output, options, force=force, hashes=hashes, redact=redact, fail_on=fail_on)
+    return _write(
+        paths, output, options, force=force, hashes=hashes, redact=redact, fail_on=fail_on
+    )
 
 
 def _extract(path: str) -> int:
@@ -113,6 +117,7 @@ def _write(
     from kafkalog_reader.cli.report_redaction import redaction_of
     from kafkalog_reader.cli.verify_report import Report
     from kafkalog_reader.errors import UnreadableFileError
+    from kafkalog_reader.io.names import shown
     from kafkalog_reader.tables.selection import check_selection, no_partition
 
     request = registry.request(registry.table("divergence"), **options)
@@ -150,16 +155,19 @@ def _write(
             ["kafkalog", "report", *paths, *links, *words], hashes=hashes and interrupted is None,
         )  # fmt: skip
         if interrupted is not None:
-            provenance.interrupted = f"{fleet.partitions:,} of {fleet.planned or 0:,} partitions read"
+            planned = (
+                "no" if fleet.planned is None else f"{fleet.partitions:,} of {fleet.planned:,}"
+            )
+            provenance.interrupted = f"{planned} partitions read"
             partitions.note_unknown("whatever was not read before the interruption")
-        for text in _changes(provenance.changed):
+        for text in _changes(provenance.changed, before.left_out):
             partitions.note_unknown(text)
         text = report_page(partitions, parts, provenance, redact=redact)
         sink.write(text.encode("utf-8", "backslashreplace"))
         if interrupted is not None:
             raise interrupted
     status = report.status
-    click.echo(f"{report.verdict(report.incidents)}: written to {output}")
+    click.echo(for_stdout(f"{partitions.verdict}: written to {shown(output)}"))
     return status
 
 
@@ -239,13 +247,14 @@ def _provenance(
     )
 
 
-def _changes(paths: Sequence[str]) -> list[str]:
+def _changes(paths: Sequence[str], not_watched: int) -> Iterator[str]:
     """Files that changed: what was read of them may fit no single moment."""
-    if not paths:
-        return []
-    named = ", ".join(paths[:3])
-    more = f" and {len(paths) - 3:,} more" if len(paths) > 3 else ""
-    return [
-        f"what these files hold at one moment, because they changed while they were read: {named}"
-        f"{more}"
-    ]
+    if paths:
+        named = ", ".join(paths[:_NAMED])
+        more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
+        yield (
+            "what these files hold at one moment, because they changed while they were read: "
+            f"{named}{more}"
+        )
+    if not_watched:
+        yield f"whether {not_watched:,} more files changed while they were read"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.request import ReadRequest
 
-MAX_FILES: Final = 100_000
+MAX_FILES: Final = 400_000
 """Files that are watched; a report of more says so."""
 MAX_LISTED: Final = 5_000
 """Files that a report lists; of the others it has the number and the size."""
@@ -45,7 +45,7 @@ class Files:
         folders = [(root.path, root) for root in evidence.roots]
         folders += [(d.path, d.log_directory) for d in evidence.partition_directories(request)]
         for path, root in folders:
-            files._take(path, root)  # noqa: SLF001  its own
+            files._take(path, root)
         return files
 
     def _take(self, folder: str, root: LogDirectory) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import ACTIONS
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
-from kafkalog_reader.cli.incident import kinds
 from kafkalog_reader.cli.inspect_file import structures
 from kafkalog_reader.cli.options import read_context
 from kafkalog_reader.cli.verify_report import brokers_of, first_actions, kind_head, where_lines
@@ -51,20 +50,19 @@ _COLOURED: Final = {"C": "lost", "H": "lost", "M": "attention"}
 _CONTENT_FIELDS: Final = frozenset({"key", "value", "headerKey", "headerValue"})
 
 
-def findings_html(report: Report, *, redact: bool) -> str:
-    """Every kind of finding, the worst first; nothing without findings."""
-    found = kinds(report.incidents)
+def findings_html(report: Report, found: Sequence[IncidentKind], *, redact: bool) -> str:
+    """Every kind of finding, in order; nothing without findings."""
     showing = _Bytes(redact=redact)
     parts = [_kind_html(report, kind, showing) for kind in found[:_LATER_KINDS]]
-    if more := len(found) - _LATER_KINDS:
-        if more > 0:
-            parts.append(element("p", f"{more:,} more kinds are left out: kafkalog verify --verbose"))
+    more = len(found) - _LATER_KINDS
+    if more > 0:
+        parts.append(element("p", f"{more:,} more kinds are left out: kafkalog verify --verbose"))
     return "".join(parts)
 
 
-def first_steps(report: Report) -> tuple[str, list[str]]:
+def first_steps(found: Sequence[IncidentKind]) -> tuple[str, list[str]]:
     """The severity of the worst kind, and what to do first about it, as texts."""
-    worst = next(iter(kinds(report.incidents)), None)
+    worst = next(iter(found), None)
     if worst is None or worst.severity not in "CHM":
         return "", []
     return worst.severity, _action_texts(worst)
@@ -82,7 +80,8 @@ def _kind_html(report: Report, kind: IncidentKind, showing: _Bytes) -> str:
     tag = element(
         "span", text_html(SEVERITY_WORDS[kind.severity]), f"tag {_COLOURED.get(kind.severity, '')}"
     )
-    summary = f'{tag}<span class="name">{text_html(code.text.strip())}</span>{text_html(title.text.strip())}'
+    name = element("span", text_html(code.text.strip()), "name")
+    summary = f"{tag}{name}{text_html(title.text.strip())}"
     actions = list_html((f"→ {text_html(text)}" for text in _action_texts(kind)), "actions")
     members = (each for one in kind.incidents[:IN_FULL] for each in one.members)
     commands = commands_html(repair_commands(repair for e in members for repair in e.repairs))
@@ -183,8 +182,9 @@ class _Bytes:
     def _table(self, structure: Structure) -> str:
         fields = [each for each in structure.fields if not self.hides(each.name)]
         rows = "".join(
-            f'<tr><td class="number">{each.position:,}</td><td>{_content(each.content, each.is_text)}'
-            f"</td><td>{text_html(each.name)}</td><td>{text_html(each.meaning)}</td></tr>"
+            f'<tr><td class="number">{each.position:,}</td>'
+            f"<td>{_content(each.content, is_text=each.is_text)}</td>"
+            f"<td>{text_html(each.name)}</td><td>{text_html(each.meaning)}</td></tr>"
             for each in fields[:_MAX_FIELDS]
         )
         left_out = len(structure.fields) - min(len(fields), _MAX_FIELDS)
@@ -204,10 +204,14 @@ def _may_be_read(path: str) -> bool:
     return followed and Path(path).is_file()
 
 
-def _content(content: bytes, is_text: bool) -> str:
+def _content(content: bytes, *, is_text: bool) -> str:
     if is_text:
         return text_html(content.decode("utf-8", "backslashreplace"))
-    more = f" ... {len(content) - _BYTES_A_FIELD:,} more bytes" if len(content) > _BYTES_A_FIELD else ""
+    more = (
+        f" ... {len(content) - _BYTES_A_FIELD:,} more bytes"
+        if len(content) > _BYTES_A_FIELD
+        else ""
+    )
     return f"{content[:_BYTES_A_FIELD].hex(' ')}{more}"
 
 

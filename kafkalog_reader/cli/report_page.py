@@ -11,7 +11,6 @@ from kafkalog_reader.cli.printable import plural, size
 from kafkalog_reader.cli.report_findings import findings_html, first_steps
 from kafkalog_reader.cli.report_partitions import unknown_items
 from kafkalog_reader.cli.run import CLEAN
-from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.html import (
     UNWRAPPED,
     commands_html,
@@ -76,8 +75,9 @@ def report_page(
     partitions: Partitions, parts: Mapping[str, Part], provenance: Provenance, *, redact: bool
 ) -> str:
     """The file's text."""
-    every = partitions.report.incidents
-    verdict = partitions.report.verdict(every)
+    verdict = partitions.verdict
+    if provenance.interrupted:
+        verdict = f"interrupted, {provenance.interrupted}: {verdict}"
     verdict = f"{verdict[0].upper()}{verdict[1:]}"
     shown_partitions, later, left_out = _divided(partitions)
     sections = [
@@ -90,7 +90,7 @@ def report_page(
         Section(
             identity="findings",
             title="Findings by cause",
-            inside=findings_html(partitions.report, redact=redact)
+            inside=findings_html(partitions.report, partitions.kinds, redact=redact)
             or element("p", "Nothing was found."),
         ),
         *(
@@ -100,28 +100,35 @@ def report_page(
         ),
         *_quorum(partitions),
         *(
-            [Section(identity="leadership", title="Leadership over time", inside=parts["leadership"].html)]
+            [
+                Section(
+                    identity="leadership",
+                    title="Leadership over time",
+                    inside=parts["leadership"].html,
+                )
+            ]
             if "leadership" in parts and parts["leadership"].html
             else []
         ),
         _provenance(provenance),
     ]
-    data = [*later, data_element(_document(partitions, parts, provenance, verdict), identity=DATA_ID)]
+    data = [
+        *later,
+        data_element(_document(partitions, parts, provenance, verdict), identity=DATA_ID),
+    ]
     return page(f"kafkalog: {verdict}", _top(partitions, verdict, provenance), sections, data)
 
 
 def _top(partitions: Partitions, verdict: str, provenance: Provenance) -> str:
-    style = "sound" if partitions.report.status == CLEAN else "lost"
+    is_sound = partitions.report.status == CLEAN and not provenance.interrupted
+    style = "sound" if is_sound else "lost"
     summary = lines_html(partitions.fleet.summary_lines(UNWRAPPED))
     said, _, checked = verdict.partition(" (")
     checked = text_html(checked.removesuffix(")"))
-    stopped = ""
-    if provenance.interrupted:
-        stopped = element("p", text_html(f"Interrupted: {provenance.interrupted}"), "lost")
     return (
         f'<p class="brand">kafkalog report · {text_html(provenance.made_at)}</p>'
         f'<h1 class="verdict {style}">{text_html(said)}</h1>{element("p", checked, "quiet")}'
-        f"{stopped}{summary}{_first(partitions)}"
+        f"{summary}{_first(partitions)}"
     )
 
 
@@ -140,7 +147,7 @@ def _first(partitions: Partitions) -> str:
 
 def first_texts(partitions: Partitions) -> list[str]:
     """The first actions: those of the worst partition, unless something else is worse."""
-    severity, texts = first_steps(partitions.report)
+    severity, texts = first_steps(partitions.kinds)
     worst = partitions.worst
     if worst is not None and worst.actions and worst.severity == severity:
         return list(worst.actions)
@@ -164,7 +171,7 @@ def _unknown(partitions: Partitions) -> Section:
 
 
 def _divided(partitions: Partitions) -> tuple[list[ShownPartition], list[str], int]:
-    """The partitions of the page, elements with those that are listed later, and how many none has."""
+    """The partitions of the page, elements with those listed later, and how many are left out."""
     inline: list[ShownPartition] = []
     rest: list[ShownPartition] = []
     used = 0
@@ -212,9 +219,7 @@ def _partitions_html(
 def _quorum(partitions: Partitions) -> Iterator[Section]:
     if not partitions.quorum:
         return
-    inside = "".join(
-        f"<h3>{text_html(name)}</h3>{body}" for name, body in partitions.quorum
-    )
+    inside = "".join(f"<h3>{text_html(name)}</h3>{body}" for name, body in partitions.quorum)
     yield Section(identity="quorum", title="Metadata quorum", inside=inside)
 
 
@@ -239,8 +244,11 @@ def _provenance(provenance: Provenance) -> Section:
         title="Where this comes from",
         inside="".join(
             (
-                element("p", f"kafkalog {text_html(__version__)}, {text_html(provenance.made_at)}. "
-                        "The inputs were only read."),  # fmt: skip
+                element(
+                    "p",
+                    f"kafkalog {text_html(__version__)}, {text_html(provenance.made_at)}. "
+                    "The inputs were only read.",
+                ),
                 commands_html([" ".join(provenance.command)]),
                 directories,
                 _files_html(provenance),
@@ -319,6 +327,8 @@ def _document(
     pieces = [packer.compress(f'{before},"partitions":['.encode("utf-8", "replace"))]
     for number, (_, packed) in enumerate(sorted(kept)):
         text = partitions.redacted(zlib.decompress(packed).decode())
-        pieces.append(packer.compress(f"{',' if number else ''}\n{text}".encode("utf-8", "replace")))
+        pieces.append(
+            packer.compress(f"{',' if number else ''}\n{text}".encode("utf-8", "replace"))
+        )
     pieces += [packer.compress(b"]}\n"), packer.flush()]
     return b"".join(pieces)

@@ -6,13 +6,14 @@ import heapq
 import zlib
 from collections import defaultdict
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.tables.findings import finding_row
 from kafkalog_reader.audits.tables.verification import Verification, verification_of
-from kafkalog_reader.cli.fleet import Fleet, entry_of
-from kafkalog_reader.cli.verify_report import Report
+from kafkalog_reader.cli.fleet import entry_of
+from kafkalog_reader.cli.incident import kinds
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import listed_actions
 from kafkalog_reader.report.advice_text import advice_lines, not_known
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.cli.fleet import Entry
+    from kafkalog_reader.cli.fleet import Entry, Fleet
+    from kafkalog_reader.cli.incident import Incident, IncidentKind
+    from kafkalog_reader.cli.verify_report import Report
 
 MAX_OBJECTS: Final = 20_000
 """Partitions whose JSON a report may hold."""
@@ -91,7 +94,9 @@ class WorstFirst(Generic[_Item]):
 
     def __iter__(self) -> Iterator[_Item]:
         """The worst first."""
-        return (item for _, _, item in sorted(self._heap, key=lambda each: (each[0].order, each[1])))
+        return (
+            item for _, _, item in sorted(self._heap, key=lambda each: (each[0].order, each[1]))
+        )
 
     def __len__(self) -> int:
         return len(self._heap)
@@ -135,6 +140,21 @@ class Partitions:
         self.quorum: list[tuple[str, str]] = []
         self.worst: WorstPartition | None = None
         self.directory_rows: list[dict[str, Any]] = []
+
+    @cached_property
+    def incidents(self) -> list[Incident]:
+        """All findings, each with its cause; call it when everything was added."""
+        return self.report.incidents
+
+    @cached_property
+    def kinds(self) -> list[IncidentKind]:
+        """The same by kind, the worst first."""
+        return kinds(self.incidents)
+
+    @cached_property
+    def verdict(self) -> str:
+        """The verdict and what was checked, in one sentence."""
+        return self.report.verdict(self.incidents)
 
     def add_directory(self, found: Sequence[Finding]) -> None:
         """Add the findings of a log directory."""

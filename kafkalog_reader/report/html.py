@@ -31,7 +31,9 @@ CLASSES: Final = {
     Style.EPOCH: "",
     Style.OTHER_EPOCH: "",
 }
-_COMMAND: Final = re.compile(r"(?:kafkalog|replica-diff|kafka-[a-z-]+\.sh|mv|cp|printf|mkdir|sed) |# ")
+_COMMAND: Final = re.compile(
+    r"(?:kafkalog|replica-diff|kafka-[a-z-]+\.sh|mv|cp|printf|mkdir|sed) |# "
+)
 _COLUMNS: Final = re.compile(r"(?<=\S) {2,}(?=\S)")
 """Between the columns of a terminal."""
 _MAX_INDENT: Final = 10

@@ -51,7 +51,7 @@
     }
     list.append(part);
     chunk.remove();
-    if (more) more.hidden = !later.length;
+    if (more) more.parentElement.hidden = !later.length;
   };
   if (more) {
     more.hidden = !later.length;

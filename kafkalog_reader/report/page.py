@@ -1,4 +1,4 @@
-"""The page around the sections of a report: one file that needs nothing else and requests nothing."""
+"""The page around the sections of a report: one file that requests nothing else."""
 
 from __future__ import annotations
 
@@ -86,11 +86,16 @@ _FILTER: Final = (
     '<form id="filter" role="search" hidden><label for="words">Filter</label>'
     '<input id="words" type="search" autocomplete="off" spellcheck="false" '
     'placeholder="topic, broker, code, file">'
-    '<fieldset><legend>Severity</legend>'
+    "<fieldset><legend>Severity</legend>"
     + "".join(
         f'<label><input type="checkbox" value="{letter}" checked> {word}</label>'
-        for letter, word in (("C", "critical"), ("H", "high"), ("M", "medium"), ("L", "low"),
-                             ("I", "info"))  # fmt: skip
+        for letter, word in (
+            ("C", "critical"),
+            ("H", "high"),
+            ("M", "medium"),
+            ("L", "low"),
+            ("I", "info"),
+        )
     )
     + '</fieldset><output id="count" for="words" aria-live="polite"></output>'
     '<p class="keys"><kbd>/</kbd> filter <kbd>j</kbd> <kbd>k</kbd> next, previous '

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
+
 def partition_html(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     """All about one partition below its name, in the order of ``replica-diff``."""
     is_decided = audit.verdict is not Verdict.UNDECIDABLE

@@ -1,7 +1,7 @@
 """What a report carries: its JSON, and partitions that are drawn when somebody opens them.
 
-Both are compressed, and written as text of base64 into elements that no browser runs. The JSON comes out
-again byte for byte.
+Both are compressed, and written as text of base64 into elements that no browser runs. The JSON
+comes out again byte for byte.
 """
 
 from __future__ import annotations

@@ -32,7 +32,10 @@ def browser() -> Iterator[Browser]:
 def forked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of scenario S3.2, in which brokers 0 and 1 both led."""
     page = tmp_path_factory.mktemp("report") / "forked.html"
-    assert status(kafkalog, ["report", str(captures.path("s3_2/both-led")), "--output", str(page)]) == 1
+    assert (
+        status(kafkalog, ["report", str(captures.path("s3_2/both-led")), "--output", str(page)])
+        == 1
+    )
     return page
 
 
@@ -92,10 +95,8 @@ def test_it_shows_what_the_capture_is_known_to_hold(browser: Browser, forked: Pa
 def test_a_foreign_script_does_not_run(browser: Browser, forked: Path, tmp_path: Path) -> None:
     """The policy stops it, even if something came into the page."""
     changed = tmp_path / "changed.html"
-    changed.write_text(
-        forked.read_text()
-        .replace("<main", "<script>window.broken = 1</script><img src='x' onerror='window.broken=2'><main")
-    )  # fmt: skip
+    foreign = "<script>window.broken = 1</script><img src='x' onerror='window.broken = 2'>"
+    changed.write_text(forked.read_text().replace("<main", f"{foreign}<main"))
     browser.open(changed)
     assert browser.evaluate("window.broken === undefined")
     refused = [each["params"]["entry"]["text"] for each in browser.complaints]
@@ -113,7 +114,9 @@ def test_a_hostile_name_is_shown_and_never_run(browser: Browser, tmp_path: Path)
     browser.open(page)
     assert browser.complaints == []
     assert browser.requests == [page.as_uri()]
-    assert browser.evaluate("document.querySelectorAll('img, b > b, script:not([type])').length") == 1
+    assert (
+        browser.evaluate("document.querySelectorAll('img, b > b, script:not([type])').length") == 1
+    )
     shown = browser.evaluate("document.body.textContent")
     assert r"<img src=x onerror=alert(1)><script>alert(2)<\u202egnp\x1b[31m" in shown
     assert "\u202e" not in shown
@@ -174,7 +177,9 @@ def test_keys_go_through_the_entries(browser: Browser, forked: Path) -> None:
 def test_severities_can_be_left_out(browser: Browser, forked: Path) -> None:
     browser.open(forked)
     browser.evaluate("document.querySelector('input[value=I]').click()")
-    shown = "[...document.querySelectorAll('details.finding:not(.away) .name')].map(e => e.textContent)"
+    shown = (
+        "[...document.querySelectorAll('details.finding:not(.away) .name')].map(e => e.textContent)"
+    )
     browser.wait_for(f"{shown}.length === 1")
     assert browser.evaluate(shown) == ["KL-503"]
 

@@ -73,7 +73,7 @@ class Browser:
             assert self._process.poll() is None, "chromium ended at once"
             await asyncio.sleep(0.05)
         address = f"http://127.0.0.1:{port.read_text().split()[0]}/json/list"
-        with urllib.request.urlopen(address) as answer:  # noqa: S310  on this machine
+        with urllib.request.urlopen(address) as answer:
             targets = json.load(answer)
         (url,) = (each["webSocketDebuggerUrl"] for each in targets if each["type"] == "page")
         return await websocket_connect(url, max_message_size=1 << 28)
@@ -112,7 +112,7 @@ class Browser:
             "setTimeout(look, 20); look();})"
         )
 
-    def evaluate(self, expression: str) -> Any:  # noqa: ANN401  any JSON
+    def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression."""
         done = self.call(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
