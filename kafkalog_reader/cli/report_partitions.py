@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.tables.findings import finding_row
 from kafkalog_reader.audits.tables.verification import Verification, verification_of
+from kafkalog_reader.cli.exit_status import NOT_READ
 from kafkalog_reader.cli.fleet import entry_of
 from kafkalog_reader.cli.incident import kinds
 from kafkalog_reader.io.names import shown
@@ -161,6 +162,9 @@ class Partitions:
         rows = [(each, finding_row(None, each)) for each in map(_bounded, found)]
         self.directory_rows += [row for _, row in rows]
         self.report.add(Verification(findings=tuple(rows)))
+        for each, _ in rows:
+            if each.code in NOT_READ:
+                self.note_unknown(each.placed_message)
 
     def add(
         self, audit: PartitionAudit, found: Sequence[Finding], unit: PartitionUnit | None
@@ -170,7 +174,7 @@ class Partitions:
         self.fleet.add(audit, found, unit)
         self.report.add(verification_of([(audit, found)]))
         entry = entry_of(audit, found)
-        for text in not_known(audit):
+        for text in (*_not_read(audit, found), *not_known(audit)):
             self.note_unknown(text, entry.name)
         is_wrong = any(each.severity in "CHM" for each in found)
         is_shown = is_wrong if audit.is_metadata else (
@@ -220,6 +224,13 @@ class Partitions:
         if name and len(names) < _NAMED:
             names.append(name)
         self.unknown[text] = (count + bool(name), names)
+
+
+def _not_read(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:
+    """Why copies could not be compared, and what could not be read."""
+    if audit.reason and not audit.is_metadata:  # the quorum resolves forks of its own log
+        yield f"how the copies compare: {audit.reason}"
+    yield from (each.placed_message for each in found if each.code in NOT_READ)
 
 
 def _bounded(each: Finding) -> Finding:

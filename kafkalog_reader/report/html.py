@@ -36,6 +36,8 @@ _COMMAND: Final = re.compile(
 )
 _COLUMNS: Final = re.compile(r"(?<=\S) {2,}(?=\S)")
 """Between the columns of a terminal."""
+_SHORT: Final = 28
+"""Characters of a cell that is not wrapped, such as a time."""
 _MAX_INDENT: Final = 10
 
 
@@ -134,7 +136,7 @@ def table_html(
                    for name, text in headings)  # fmt: skip
     body = "".join(
         "<tr>"
-        + "".join(f"<td{_right(name in right)}>{text_html(row[name])}</td>" for name, _ in headings)
+        + "".join(_cell(row[name], is_number=name in right) for name, _ in headings)
         + "</tr>"
         for row in rows
     )
@@ -142,6 +144,12 @@ def table_html(
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text_html(caption)}"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def _cell(text: str, *, is_number: bool) -> str:
+    if is_number:
+        return f"<td{_right(is_number)}>{text_html(text)}</td>"
+    return element("td", text_html(text), "short" if len(text) <= _SHORT else "long")
 
 
 def _right(is_right: bool) -> str:

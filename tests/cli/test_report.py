@@ -236,3 +236,12 @@ def test_after_ctrl_c_the_page_has_what_was_read(
     assert data["verdict"].startswith("Interrupted, 3 of 5 partitions read: ")
     assert len(data["partitions"]) == 3
     assert "whatever was not read before the interruption" in page.read_text()
+
+
+def test_what_was_not_compared_is_not_known(run: Run, tmp_path: Path) -> None:
+    shutil.copytree(FORKED, tmp_path / "evidence")
+    shutil.copytree(FORKED / "broker-1", tmp_path / "evidence" / "again")
+    page = tmp_path / "page.html"
+    assert run("report", tmp_path / "evidence", "--output", page).status == 2
+    texts = [each["text"] for each in data_of(run, page)["notKnown"]]
+    assert any(text.startswith("how the copies compare: broker 1: supplied more") for text in texts)
