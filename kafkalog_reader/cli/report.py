@@ -19,8 +19,8 @@ from kafkalog_reader.cli.run import CLEAN, session, verbose_option
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.cli.report_document import Provenance
     from kafkalog_reader.cli.report_files import Files
-    from kafkalog_reader.cli.report_page import Provenance
     from kafkalog_reader.cli.report_partitions import Partitions
     from kafkalog_reader.cli.report_sections import Part
     from kafkalog_reader.io.evidence import Evidence
@@ -218,8 +218,8 @@ def _provenance(
     evidence: Evidence, before: Files, after: Files, command: Sequence[str], *, hashes: bool
 ) -> Provenance:
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
+    from kafkalog_reader.cli.report_document import Provenance
     from kafkalog_reader.cli.report_files import MAX_LISTED
-    from kafkalog_reader.cli.report_page import Provenance
     from kafkalog_reader.report.shell_word import shell_word
 
     welcome = hashes and bar_is_welcome(rows_on_stdout=False)
