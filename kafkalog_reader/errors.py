@@ -19,7 +19,12 @@ KafkaLogError
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _shown_as: dict[str, str] = {}
 
@@ -27,6 +32,17 @@ _shown_as: dict[str, str] = {}
 def show_as(folder: str, name: str) -> None:
     """From now on, show a folder under another name: an archive's, where it was unpacked."""
     _shown_as[folder] = name
+
+
+@contextmanager
+def shown_names() -> Iterator[None]:
+    """Names that are given to folders meanwhile are forgotten at the end."""
+    before = dict(_shown_as)
+    try:
+        yield
+    finally:
+        _shown_as.clear()
+        _shown_as.update(before)
 
 
 def as_given(text: str) -> str:

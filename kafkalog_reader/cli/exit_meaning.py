@@ -49,6 +49,7 @@ EXIT_MEANINGS: Final = {
         "committed, copies contradict each other, or the voters are unknown",
         trouble="a copy of the metadata log could not be read",
     ),
+    "report": _AUDIT,
     "find": ExitMeaning(
         found="nothing was found, as with grep",
         trouble="nothing was found, but something could not be read",

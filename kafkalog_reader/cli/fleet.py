@@ -42,7 +42,7 @@ _MIN: Final = (len(SEVERITIES), 0, 0, 0, "", 0)
 """Sorts after every partition."""
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """A partition that is not sound; sorts worst first."""
 
     order: tuple[int, int, int, int, str, int]
@@ -93,10 +93,10 @@ class Fleet:
         self._metadata = 0
         self._unread: Counter[str] = Counter()
         self._first_unread = ""
-        self._entries: list[_Entry] = []
+        self._entries: list[Entry] = []
         self._decisions = Decisions()
         self._is_partial = False
-        self._worst: tuple[_Entry, PartitionAudit, Sequence[Finding]] | None = None
+        self._worst: tuple[Entry, PartitionAudit, Sequence[Finding]] | None = None
 
     def add(
         self, audit: PartitionAudit, found: Sequence[Finding], unit: PartitionUnit | None = None
@@ -109,7 +109,7 @@ class Fleet:
                 for replica in audit.everyone
             )
         is_sound_metadata = audit.is_metadata and not any(each.severity in "CHM" for each in found)
-        entry = _entry(audit, found)
+        entry = entry_of(audit, found)
         if self._clusters > 1:
             entry = entry._replace(name=f"{entry.name} ({_cluster(audit)})")
         if is_sound_metadata:  # whatever its verdict: the quorum repairs it
@@ -145,9 +145,9 @@ class Fleet:
         if self.planned == 1:
             self._write_full(audit, found)
             is_needed = bool(audit.elections) and entry.is_alarming
-            write_lines(self._plan_lines(screen().columns, is_needed=is_needed))
+            write_lines(self.plan_lines(screen().columns, is_needed=is_needed))
             return
-        write_lines(self._summary())
+        write_lines(self.summary_lines(screen().columns))
         if self._verbose:
             return
         worse = [each for each in self._entries if not each.is_lagging]
@@ -158,17 +158,15 @@ class Fleet:
             write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
             if worse:
                 write_lines(self._next_command(entry))
-            write_lines(self._plan_lines(columns, is_needed=bool(worse)))
+            write_lines(self.plan_lines(columns, is_needed=bool(worse)))
             return
         if lagging != [entry]:
             write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
         write_lines([()])
         self._write_full(audit, found)
-        write_lines(
-            self._plan_lines(columns, is_needed=bool(audit.elections) and entry.is_alarming)
-        )
+        write_lines(self.plan_lines(columns, is_needed=bool(audit.elections) and entry.is_alarming))
 
-    def _plan_lines(self, columns: int, *, is_needed: bool) -> Iterator[Line]:
+    def plan_lines(self, columns: int, *, is_needed: bool) -> Iterator[Line]:
         """The first lines of the plan, and its command: brokers start with all their partitions.
 
         Args:
@@ -209,7 +207,8 @@ class Fleet:
         for line in plan_summary_lines(plan, columns - 4):
             yield (Span("    "), *line)
 
-    def _summary(self) -> Iterator[Line]:
+    def summary_lines(self, columns: int) -> Iterator[Line]:
+        """How many partitions have which verdict, and replicas that were not read."""
         counts = [
             f"{count:,} {word.lower()}" for (_, word), count in sorted(self._words.items()) if count
         ]
@@ -221,7 +220,6 @@ class Fleet:
         if self.planned is not None and self.partitions < self.planned:
             done = f"{self.partitions:,} of {plural(self.planned, 'partition')}"
         brokers = f", {plural(len(self._brokers), 'broker')}" if self._brokers else ""
-        columns, _ = screen()
         yield from wrapped(f"{done}{brokers}: {', '.join(counts)}", columns)
         if self._unread:
             where = ", ".join(
@@ -234,14 +232,17 @@ class Fleet:
                 columns,
             )
 
-    def _next_command(self, worst: _Entry) -> Iterator[Line]:
+    def command_text(self, *more: str) -> str:
+        """The command with its options, and more words."""
+        return " ".join(map(shell_word, [*self._command, *self._options, *more]))
+
+    def _next_command(self, worst: Entry) -> Iterator[Line]:
         if worst.topic is None:
             return
         choice = ["--topic", worst.topic, "--partition", str(worst.partition)]
         yield ()
         yield (Span("  The worst of them in full:"),)
-        command = [*self._command, *self._options, *choice]
-        yield (Span(f"      {' '.join(map(shell_word, command))}"),)
+        yield (Span(f"      {self.command_text(*choice)}"),)
 
     def _write_full(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
         columns, ascii_only = screen()
@@ -263,13 +264,14 @@ def _cluster(audit: PartitionAudit) -> str:
     return f"cluster {shown(audit.cluster_id or 'not named')}"
 
 
-def _entry(audit: PartitionAudit, found: Sequence[Finding]) -> _Entry:
+def entry_of(audit: PartitionAudit, found: Sequence[Finding]) -> Entry:
+    """The line of a partition; the worst comes first."""
     known = total = 0
     if audit.elections:
         lost = audit.elections[0].lost
         known, total = lost.known, lost.total
     name = name_of(audit)
-    return _Entry(
+    return Entry(
         order=(
             SEVERITIES.index(worst_severity(audit, found)),
             -audit.verdict.badness,
@@ -289,7 +291,7 @@ def _entry(audit: PartitionAudit, found: Sequence[Finding]) -> _Entry:
     )
 
 
-def _entry_lines(entries: Sequence[_Entry], limit: int, noun: str, columns: int) -> Iterator[Line]:
+def _entry_lines(entries: Sequence[Entry], limit: int, noun: str, columns: int) -> Iterator[Line]:
     listed = sorted(entries)[:limit]
     width = max((len(entry.name) for entry in listed), default=0)
     words = max((len(entry.word) for entry in listed), default=0)

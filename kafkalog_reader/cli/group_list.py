@@ -126,22 +126,32 @@ def totals_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
 
 def commit_lines(rows: Sequence[Row], screen: int | None) -> Iterator[str]:
     """The headings and one line for each partition of each group."""
+    return listing(*commit_cells(rows), screen)
+
+
+def commit_cells(rows: Sequence[Row]) -> tuple[list[Heading], list[dict[str, str]]]:
+    """The same as headings and cells."""
     hidden = {"cluster"} if len({row["clusterId"] for row in rows}) < 2 else set()
     if not any(row["memberId"] for row in rows):
         hidden |= set(OF_MEMBER)
     cells = [_cells(row) for row in rows]
     if not any(each["note"] for each in cells):
         hidden.add("note")
-    return listing([each for each in _HEADINGS if each.name not in hidden], cells, screen)
+    return [each for each in _HEADINGS if each.name not in hidden], cells
 
 
 def group_lines(totals: Sequence[Row], screen: int | None) -> Iterator[str]:
     """The headings and one line for each group."""
+    return listing(*group_cells(totals), screen)
+
+
+def group_cells(totals: Sequence[Row]) -> tuple[list[Heading], list[dict[str, str]]]:
+    """The same as headings and cells."""
     hidden = {"cluster"} if len({row["clusterId"] for row in totals}) < 2 else set()
     cells = [_group_cells(total) for total in totals]
     if not any(each["note"] for each in cells):
         hidden.add("note")
-    return listing([each for each in _GROUP_HEADINGS if each.name not in hidden], cells, screen)
+    return [each for each in _GROUP_HEADINGS if each.name not in hidden], cells
 
 
 def total_line(totals: Sequence[Row], rows: Sequence[Row], offsets_partitions: int) -> str:

@@ -100,8 +100,8 @@ def groups_command(
     request = registry.request(table, None, **options)
     evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
-    supplied_partitions = _offsets_partitions(evidence, request)
-    groups, rows = _gathered(evidence, options)
+    supplied_partitions = offsets_partitions(evidence, request)
+    groups, rows = gathered(evidence, options)
     if names:
         _check_names(names, groups)
         groups = [each for each in groups if each["groupId"] in names]
@@ -116,7 +116,7 @@ def groups_command(
     return FOUND if any(row["status"] in MOVES_CONSUMERS for row in rows) else CLEAN
 
 
-def _offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
+def offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
     """The number of supplied partitions of ``__consumer_offsets``.
 
     Raises:
@@ -133,7 +133,7 @@ def _offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
     return count
 
 
-def _gathered(evidence: Evidence, options: dict[str, Any]) -> tuple[list[Row], list[Row]]:
+def gathered(evidence: Evidence, options: dict[str, Any]) -> tuple[list[Row], list[Row]]:
     """The rows of the table groups, and one row per partition of each group."""
     groups = _rows("groups", ("clusterId", "groupId", "type", "state", "members", "protocol"),
                    evidence, options)  # fmt: skip

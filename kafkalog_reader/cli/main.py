@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "verify": "kafkalog_reader.cli.verify:verify_command",
     "plan": "kafkalog_reader.cli.plan:plan_command",
     "quorum": "kafkalog_reader.cli.quorum:quorum_command",
+    "report": "kafkalog_reader.cli.report:report_command",
     "find": "kafkalog_reader.cli.find:find_command",
     "timeline": "kafkalog_reader.cli.timeline:timeline_command",
     "groups": "kafkalog_reader.cli.groups:groups_command",
@@ -34,7 +35,7 @@ COMMANDS: Final = {
 
 SECTIONS: Final = {
     "See what is there": ("ls", "records", "find"),
-    "Check and compare": ("verify", "changes", "explain"),
+    "Check and compare": ("verify", "changes", "report", "explain"),
     "Start brokers again, save data": ("plan", "quorum", "salvage"),
     "Follow leaders and clients": ("timeline", "groups", "transactions", "census"),
     "Query everything": ("table", "tables", "sql", "schema"),

@@ -12,8 +12,8 @@ from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.run import verbose_option
 
 OF_COMMANDS: Final = (
-    "replica-diff", "plan", "quorum", "changes", "ls-by-topic", "ls-by-broker", "find", "timeline",
-    "census", "groups-by-partition", "groups-by-group",
+    "replica-diff", "plan", "quorum", "report", "changes", "ls-by-topic", "ls-by-broker", "find",
+    "timeline", "census", "groups-by-partition", "groups-by-group",
 )  # fmt: skip
 """What ``kafkalog schema`` knows besides tables."""
 
@@ -40,10 +40,11 @@ def schema_command(name: str) -> None:
       kafkalog schema replica-diff
       kafkalog schema findings
 
-    NAME is replica-diff, plan, quorum, changes, ls-by-topic, ls-by-broker, find, timeline, census,
-    groups-by-partition, groups-by-group, or any table of `kafkalog tables`. `kafkalog verify`
-    prints rows of the table findings, `kafkalog ls` without --by those of replicas, `kafkalog
-    transactions` those of open_transactions. The schemas are also in docs/schemas.
+    NAME is replica-diff, plan, quorum, report, changes, ls-by-topic, ls-by-broker, find, timeline,
+    census, groups-by-partition, groups-by-group, or any table of `kafkalog tables`. `kafkalog
+    verify` prints rows of the table findings, `kafkalog ls` without --by those of replicas,
+    `kafkalog transactions` those of open_transactions, `kafkalog report --extract` one object. The
+    schemas are also in docs/schemas.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     click.echo(json.dumps(schema_named(name), indent=2, ensure_ascii=False))
 
@@ -66,6 +67,12 @@ def schema_named(name: str) -> dict[str, Any]:
             return json_schema.plan_schema()
         case "quorum":
             return json_schema.quorum_schema()
+        case "report":
+            return json_schema.report_schema(
+                commands.GROUP_PARTITIONS,
+                registry.table("open_transactions").columns,
+                commands.TIMELINE,
+            )
         case "changes":
             return json_schema.changes_schema()
         case "ls-by-topic":

@@ -72,7 +72,7 @@ def timeline_command(
     if not events:
         raise LogLayoutError("no selected partition is in the inputs, nor in a metadata log")
     if output_format == "json":
-        write_json(TIMELINE, [_in_json(row) for rows in events.values() for row in rows])
+        write_json(TIMELINE, [in_json(row) for rows in events.values() for row in rows])
     else:
         _write(_text_lines(events, evidence, options))
     return CLEAN
@@ -93,7 +93,8 @@ def _rows(name: str, evidence: Evidence, options: dict[str, Any]) -> list[Row]:
     return rows
 
 
-def _in_json(row: Row) -> Row:
+def in_json(row: Row) -> Row:
+    """An event with the columns of ``--format json``."""
     brokers = sorted((row.get("offsetsByBroker") or {}).items())
     return {
         **row,

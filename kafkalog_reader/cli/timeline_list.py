@@ -64,9 +64,14 @@ def events_of(states: Iterable[Row], epochs: Iterable[Row]) -> dict[Key, list[Ro
 
 def event_lines(events: Sequence[Row], screen: int | None) -> Iterator[str]:
     """The headings and one line for each event of a partition."""
+    return listing(*event_cells(events), screen)
+
+
+def event_cells(events: Sequence[Row]) -> tuple[list[Heading], list[dict[str, str]]]:
+    """The same as headings and cells."""
     cells = [_cells(event) for event in events]
     hidden = {name for name in ("isr", "elr", "leader") if not any(each[name] for each in cells)}
-    return listing([each for each in _HEADINGS if each.name not in hidden], cells, screen)
+    return [each for each in _HEADINGS if each.name not in hidden], cells
 
 
 def title(key: Key, events: Sequence[Row]) -> str:

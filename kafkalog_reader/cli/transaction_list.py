@@ -51,9 +51,14 @@ _MAX_PARTITIONS: Final = 3
 
 def open_lines(rows: Sequence[Row], screen: int | None) -> Iterator[str]:
     """The headings and one line for each open transaction in a partition."""
+    return listing(*open_cells(rows), screen)
+
+
+def open_cells(rows: Sequence[Row]) -> tuple[list[Heading], list[dict[str, str]]]:
+    """The same as headings and cells."""
     rows = [row for row in rows if row["status"] != DAMAGED_LOG]
     cells = [_open_cells(row) for row in sorted(rows, key=_open_order)]
-    return listing(_without_cluster(_OPEN, rows), cells, screen)
+    return _without_cluster(_OPEN, rows), cells
 
 
 def id_lines(rows: Sequence[Row], screen: int | None) -> Iterator[str]:

@@ -77,7 +77,8 @@ def transactions_command(
     directories of all brokers. STATUS is ongoing if the coordinator has the partition in the
     transaction and will end it, hanging if it has not, no-coordinator if no supplied partition of
     __transaction_state knows the producer, and coordinator-damaged if one that may know more is
-    damaged or ends below its high watermark. SINCE is the coordinator's time, or else that of the first batch. LSO is the last stable offset.
+    damaged or ends below its high watermark. SINCE is the coordinator's time, or else that of the
+    first batch. LSO is the last stable offset.
 
     --by id lists all transactional ids; --as-of shows their states at an earlier time.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
@@ -93,7 +94,8 @@ def transactions_command(
     evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
     if by and not _has_states(evidence):
-        raise LogLayoutError(f"{_NO_STATES}, so nothing is known about transactional ids: {_SUPPLY}")
+        problem = f"{_NO_STATES}, so nothing is known about transactional ids"
+        raise LogLayoutError(f"{problem}: {_SUPPLY}")
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.internal_topic import plain_rows
 
@@ -156,15 +158,20 @@ def _supply_advice(*, has_states: bool) -> str:
 
 
 def _advice(rows: Sequence[Row], screen: int | None) -> list[str]:
-    """How to look at hanging transactions on the running cluster."""
+    text, commands = hanging_advice(rows)
+    indented = (f"  {command}" for command in commands)
+    return [*textwrap.wrap(text, screen or 10_000), *indented] if commands else []
+
+
+def hanging_advice(rows: Sequence[Row]) -> tuple[str, list[str]]:
+    """How to look at hanging transactions on the running cluster: a text, and commands."""
     from kafkalog_reader.report.shell_word import shell_word
 
     places = dict.fromkeys(
         (row["topic"], row["partition"]) for row in rows if row["status"] == HANGING
     )
-    commands = [
-        "  kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging "
+    return _HANGING_ADVICE, [
+        "kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging "
         f"--topic {shell_word(topic)} --partition {partition}"
         for topic, partition in places
     ]
-    return [*textwrap.wrap(_HANGING_ADVICE, screen or 10_000), *commands] if commands else []

@@ -136,12 +136,20 @@ class Report:
         """Write the screen."""
         write_lines(self._lines(screen().columns))
 
-    def _lines(self, columns: int) -> Iterator[Line]:
+    @property
+    def incidents(self) -> list[Incident]:
+        """All findings, each with its cause."""
         ordered = sorted(self._found, key=_order)
-        every = incidents(
-            [Found(each, _place(each, row), _partition(row)) for each, row in ordered]
-        )
-        yield from wrapped(self._verdict(every), columns)
+        return incidents([Found(each, _place(each, row), _partition(row)) for each, row in ordered])
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The partitions whose copies could not be compared, each with the reason."""
+        return tuple(self._undecided)
+
+    def _lines(self, columns: int) -> Iterator[Line]:
+        every = self.incidents
+        yield from wrapped(self.verdict(every), columns)
         found = kinds(each for each in every if self._verbose or each.severity != "I")
         in_full = len(found) if self._verbose else _KINDS_SHOWN
         for kind in found[:in_full]:
@@ -150,7 +158,7 @@ class Report:
         if found[in_full:]:
             yield ()
             yield (Span("Also found (--verbose lists all):"),)
-            yield from map(_head, found[in_full:])
+            yield from map(kind_head, found[in_full:])
         if self._undecided:
             yield ()
             yield from self._undecided_lines(columns)
@@ -183,7 +191,8 @@ class Report:
         if more := len(self._undecided) - len(listed):
             yield (Span(f"... {more:,} more (--verbose)"),)
 
-    def _verdict(self, every: Sequence[Incident]) -> str:
+    def verdict(self, every: Sequence[Incident]) -> str:
+        """The first line: the verdict and what was checked."""
         counts = Counter(each.severity for each in every if each.severity != "I")
         words = [f"{counts[s]:,} {SEVERITY_WORDS[s].lower()}" for s in "CHML" if counts[s]]
         found = ", ".join(words) or f"nothing {'else ' if self._undecided else ''}wrong"
@@ -213,23 +222,24 @@ class Report:
         return "not comparable" if self._undecided else "sound"
 
     def _kind_lines(self, kind: IncidentKind, columns: int) -> Iterator[Line]:
-        yield _head(kind)
+        yield kind_head(kind)
         shown_in_full = kind.incidents if self._verbose else kind.incidents[:1]
         shown_places = kind.incidents if self._verbose else kind.incidents[:_PLACES_SHOWN]
         for each in shown_places:
-            yield from _where(each, columns)
+            yield from where_lines(each, columns)
             if each in shown_in_full:
-                yield from self._member_lines(each, columns)
+                yield from self.member_lines(each, columns)
         if more := len(kind.incidents) - len(shown_places):
             yield (Span(f"  ... {more:,} more (--verbose)"),)
-        for action in _first_actions(shown_in_full):
-            text = ACTIONS[action].text(**_brokers(kind, action))
+        for action in first_actions(shown_in_full):
+            text = ACTIONS[action].text(**brokers_of(kind, action))
             yield from wrapped(f"→ {text}", columns, indent=2, hanging=2)
         members = (each for one in shown_places for each in one.members)
         for command in repair_commands(repair for each in members for repair in each.repairs):
             yield from command_lines(command, columns, indent=6)
 
-    def _member_lines(self, incident: Incident, columns: int) -> Iterator[Line]:
+    def member_lines(self, incident: Incident, columns: int) -> Iterator[Line]:
+        """What the findings of an incident say."""
         headline, cause = incident.headline, incident.cause
         sure = "" if headline.confidence == "proven" else f" ({headline.confidence})"
         yield from wrapped(f"{_said(headline)}{sure}", columns, indent=6, hanging=0)
@@ -246,7 +256,7 @@ class Report:
             yield from wrapped(f"and {', '.join(rest)} (--verbose)", columns, indent=6, hanging=2)
 
 
-def _head(kind: IncidentKind) -> Line:
+def kind_head(kind: IncidentKind) -> Line:
     """Code, severity, name and count, in columns that never touch."""
     code, count = kind.headline.code, len(kind.incidents)
     partitions = {
@@ -279,7 +289,7 @@ def _partition(row: dict[str, Any]) -> object:
     return row["clusterId"], row["topic"], row["partition"]
 
 
-def _where(incident: Incident, columns: int) -> Iterator[Line]:
+def where_lines(incident: Incident, columns: int) -> Iterator[Line]:
     """The place of a headline, wrapped only between its parts."""
     headline = incident.headline
     parts = [incident.place, *_in_file(headline)]
@@ -332,7 +342,7 @@ def _said(each: Finding) -> str:
     return message
 
 
-def _first_actions(found: Iterable[Incident]) -> list[str]:
+def first_actions(found: Iterable[Incident]) -> list[str]:
     """The first actions for the causes and the worst consequences, each once."""
     actions = (
         each.actions
@@ -346,7 +356,7 @@ def _first_actions(found: Iterable[Incident]) -> list[str]:
     return [action for action in ACTIONS if action in (first or {NOTHING_TO_DO})]
 
 
-def _brokers(kind: IncidentKind, action: str) -> dict[str, Any]:
+def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
     """The brokers that an action is about, for its text."""
     names = dict.fromkeys(
         each.directory.replica_name

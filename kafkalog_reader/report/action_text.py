@@ -179,12 +179,7 @@ def action_lines(
     audit: PartitionAudit, found: Sequence[Finding], columns: int, *, verbose: bool = False
 ) -> Iterator[Line]:
     """The actions as a list; without ``--verbose`` only those of critical and high findings."""
-    if audit.verdict is Verdict.LAGGING:  # followers fetch what only their leader has
-        found = [each for each in found if each.code != SINGLE_COPY_RANGE]
-    actions = actions_of(audit, found, severities="CHM" if verbose else "CH")
-    if audit.elections and expected_election(audit).lacking_ranges:
-        # What to save is listed right above.
-        actions = tuple(action for action in actions if action.code != SAVE_RECORDS)
+    actions = listed_actions(audit, found, verbose=verbose)
     if not actions:
         return
     yield ()
@@ -195,6 +190,19 @@ def action_lines(
         yield from wrapped(text, columns, indent=4, hanging=4, beginning=beginning)
         for command in action.commands:
             yield from command_lines(command, columns)
+
+
+def listed_actions(
+    audit: PartitionAudit, found: Sequence[Finding], *, verbose: bool = False
+) -> tuple[AdvisedAction, ...]:
+    """The actions of ``action_lines``."""
+    if audit.verdict is Verdict.LAGGING:  # followers fetch what only their leader has
+        found = [each for each in found if each.code != SINGLE_COPY_RANGE]
+    actions = actions_of(audit, found, severities="CHM" if verbose else "CH")
+    if audit.elections and expected_election(audit).lacking_ranges:
+        # What to save is listed right above.
+        actions = tuple(action for action in actions if action.code != SAVE_RECORDS)
+    return actions
 
 
 def to_do_lines(

@@ -24,15 +24,27 @@ QUIET: Final = "#565d64"
 DARK_QUIET: Final = "#a3abb3"
 LINE: Final = "#d3d7db"
 DARK_LINE: Final = "#3a4046"
+ATTENTION: Final = "#7a5200"
+DARK_ATTENTION: Final = "#f2c14e"
+SOUND: Final = "#10603f"
+DARK_SOUND: Final = "#6fd3a4"
+CODE: Final = "#f1f3f5"
+"""The ground of commands."""
+DARK_CODE: Final = "#22272c"
+FOCUS: Final = "#0b57d0"
+"""The frame of what has the keyboard."""
+DARK_FOCUS: Final = "#8ab4f8"
 
 LIGHT: Final = {
     "ink": INK, "ground": GROUND, "quiet": QUIET, "line": LINE, "lost": LOST,
+    "attention": ATTENTION, "sound": SOUND, "code": CODE, "focus": FOCUS,
     **{f"epoch{number}": tint for number, tint in enumerate(TINTS)},
 }  # fmt: skip
 """Colours by their names in CSS, which begin with ``--kl-``."""
 DARK: Final = {
     "ink": DARK_INK, "ground": DARK_GROUND, "quiet": DARK_QUIET, "line": DARK_LINE,
-    "lost": DARK_LOST, **{f"epoch{number}": tint for number, tint in enumerate(DARK_TINTS)},
+    "lost": DARK_LOST, "attention": DARK_ATTENTION, "sound": DARK_SOUND, "code": DARK_CODE,
+    "focus": DARK_FOCUS, **{f"epoch{number}": tint for number, tint in enumerate(DARK_TINTS)},
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ _STYLES: Final = {
     ElectionKind.UNDETERMINED: Style.ATTENTION,
     ElectionKind.UNCLEAN: Style.LOST,
 }
-
+_SET_ASIDE: Final = Span("do not: its content is unknown", Style.LOST)
 _LOSES: Final = {
     ElectionKind.CLEAN: "loses nothing committed",
     ElectionKind.UNDETERMINED: "may lose committed records",
@@ -54,8 +54,24 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     for alone in audit.set_aside:
         (replica,) = alone.replicas
         cells = [str(len(audit.elections) + 1).rjust(widths[0]), replica.name.ljust(widths[1])]
-        what = Span("do not: its content is unknown", Style.LOST)
-        yield (Span(f"  {'  '.join(cells)}  "), what)
+        yield (Span(f"  {'  '.join(cells)}  "), _SET_ASIDE)
+    yield from note_lines(audit, columns)
+
+
+def candidate_rows(audit: PartitionAudit) -> Iterator[tuple[Span, ...]]:
+    """The same table as cells, the headings first; nothing for a single replica."""
+    if len(audit.elections) < 2:
+        return
+    yield tuple(map(Span, (*_HEADER, "election")))
+    for election in audit.elections:
+        yield (*map(Span, _cells(election)), _kind(audit, election))
+    for alone in audit.set_aside:
+        rank = str(len(audit.elections) + 1)
+        yield (Span(rank), Span(alone.replicas[0].name), Span(""), Span(""), _SET_ASIDE)
+
+
+def note_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """What the table of candidates cannot say."""
     yield from _unseen_lines(audit, columns)
     yield from _damaged_lines(audit, columns)
     yield from _silent_lines(audit, columns)

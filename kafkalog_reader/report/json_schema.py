@@ -16,6 +16,7 @@ from kafkalog_reader.audits.tables.partitions import PartitionsTable
 from kafkalog_reader.report.partition_json import SCHEMA_VERSION
 from kafkalog_reader.report.plan_json import PLAN_SCHEMA_VERSION
 from kafkalog_reader.report.quorum_json import QUORUM_SCHEMA_VERSION
+from kafkalog_reader.report.report_data import REPORT_SCHEMA_VERSION
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.schemas.identity import IDENTITY
 
@@ -233,6 +234,62 @@ def quorum_schema() -> Schema:
                 "elections": _list(_object(election)),
                 "startFirst": names,
                 "steps": _list(_object({"text": _TEXT, "commands": _list(_TEXT)})),
+            }
+        ),
+    }
+
+
+def report_schema(
+    groups: Iterable[Column], transactions: Iterable[Column], timeline: Iterable[Column]
+) -> Schema:
+    """What ``kafkalog report --extract`` prints: the data of a report.
+
+    Args:
+        groups: columns of a partition of a group.
+        transactions: columns of an open transaction.
+        timeline: columns of a change of a partition.
+    """
+    partition = {key: value for key, value in partition_schema().items() if key[0] != "$"}
+    provenance = {
+        **_named(_TEXT, "command", "createdAt"),
+        "interrupted": _or_null(_TEXT),
+        "logDirectories": _list(
+            _object(
+                {
+                    "path": _TEXT,
+                    "clusterId": _or_null(_TEXT),
+                    "brokerId": _or_null(_INTEGER),
+                    **_named(_INTEGER, "files", "sizeInBytes"),
+                }
+            )
+        ),
+        "changedWhileRead": _list(_TEXT),
+        "files": _list(
+            _object({"path": _TEXT, "sizeInBytes": _INTEGER, "sha256": _or_null(_TEXT)})
+        ),
+    }
+    lists = ("groups", "openTransactions", "timeline")
+    return {
+        "$schema": DIALECT,
+        "title": "kafkalog report --extract",
+        "description": "One object. Offset ranges are half-open; leftOut counts what is missing in "
+        "a list.",
+        **_object(
+            {
+                "schemaVersion": {"const": REPORT_SCHEMA_VERSION},
+                **_named(_TEXT, "kafkalogVersion", "verdict"),
+                "exitStatus": _INTEGER,
+                **_named(_list(_TEXT), "summary", "firstSteps"),
+                "notKnown": _list(
+                    _object({"text": _TEXT, "partitions": _INTEGER, "first": _list(_TEXT)})
+                ),
+                "directoryFindings": _list(_row(FindingsTable.columns)),
+                "groups": _list(_row(groups)),
+                "openTransactions": _list(_row(transactions)),
+                "timeline": _list(_row(timeline)),
+                "leftOut": _object(_named(_INTEGER, "partitions", *lists, "files", "notKnown")),
+                "provenance": _object(provenance),
+                "partitions": _list(partition),
             }
         ),
     }

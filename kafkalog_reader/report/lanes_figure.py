@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
 
+from kafkalog_reader.report.colours import INK, LOST, TINTS
 from kafkalog_reader.report.lanes import Lane, Lanes, Scale, scale_of
 
 if TYPE_CHECKING:
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
 _ROOM: Final = 100
 _HEIGHT: Final = 0.5
 _MIN_LABELLED: Final = 7
-# Tints of Okabe and Ito's colours: colour-blind people can distinguish them,
-# and black text stays readable.
-_TINTS: Final = ("#9ecae9", "#f6c87f", "#8fd3b6", "#e6b3d0", "#f2e88a", "#c9c9c9")
-_LOST: Final = "#b03a00"
 
 
 def lanes_figure(lanes: Lanes) -> Figure:
@@ -42,13 +39,13 @@ def lanes_figure(lanes: Lanes) -> Figure:
     if lanes.mark is not None:
         offset, name = lanes.mark
         column = scale.column(offset)
-        axes.axvline(column, color=_LOST, linestyle="--", linewidth=1.2, ymax=0.93)
+        axes.axvline(column, color=LOST, linestyle="--", linewidth=1.2, ymax=0.93)
         axes.annotate(
             f"{name} at {offset:,}" if lanes.fork is not None else f"{name} from {offset:,} on",
             (column, -0.62),
             xytext=(5, 0),
             textcoords="offset points",
-            color=_LOST,
+            color=LOST,
             va="center",
         )
     return figure
@@ -69,8 +66,8 @@ def _draw_lane(axes: Axes, row: int, lane: Lane, lanes: Lanes, scale: Scale) -> 
             right - left,
             left=left,
             height=_HEIGHT,
-            color=_TINTS[epochs.index(interval.leader_epoch) % len(_TINTS)],
-            edgecolor=_LOST if interval.is_apart else "#404040",
+            color=TINTS[epochs.index(interval.leader_epoch) % len(TINTS)],
+            edgecolor=LOST if interval.is_apart else INK,
             linewidth=1,
             hatch="///" if interval.is_apart else None,
         )

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 _PICTURED: Final = codes_with(Role.PICTURED)
 _SHOWN_FINDINGS: Final = 6
+OF_QUORUM: Final = (
+    "The quorum elects the leader of the metadata log: only its files are checked here. kafkalog "
+    "quorum, with the same paths, shows who can be elected."
+)
 
 
 def partition_lines(
@@ -54,22 +58,11 @@ def partition_lines(
         yield from lane_lines(lanes_of(audit), columns=columns, ascii_only=ascii_only)
         yield from membership_lines(audit, columns)
     yield from range_lines(audit, columns)
-    yield from _trouble_lines(found, columns, verbose=verbose)
+    yield from trouble_lines(found, columns, verbose=verbose)
     if audit.is_metadata:
         yield ()
-        yield from wrapped(
-            "The quorum elects the leader of the metadata log: only its files are checked here. "
-            "kafkalog quorum, with the same paths, shows who can be elected.",
-            columns,
-            indent=2,
-            hanging=0,
-        )
-    elif is_decided and (
-        audit.verdict is not Verdict.CONSISTENT
-        or is_alarming(audit, found)
-        or start_trouble(audit)
-        or never_in_sync(audit)
-    ):
+        yield from wrapped(OF_QUORUM, columns, indent=2, hanging=0)
+    elif is_decided and has_a_choice(audit, found):
         yield from start_lines(audit, columns)
         yield from election_lines(audit, columns)
         yield from not_known_lines(audit, columns)
@@ -83,6 +76,16 @@ def partition_lines(
         for each in found:
             text = f"{each.severity} {each.code} {each.name}: {each.message}"
             yield from wrapped(shown(text), columns, indent=4)
+
+
+def has_a_choice(audit: PartitionAudit, found: Sequence[Finding]) -> bool:
+    """Whether it matters which copy leads: something differs, or is wrong."""
+    return bool(
+        audit.verdict is not Verdict.CONSISTENT
+        or is_alarming(audit, found)
+        or start_trouble(audit)
+        or never_in_sync(audit)
+    )
 
 
 def name_of(audit: PartitionAudit) -> str:
@@ -103,7 +106,7 @@ def _headline(audit: PartitionAudit, found: Sequence[Finding], columns: int) -> 
     )
 
 
-def _trouble_lines(found: Sequence[Finding], columns: int, *, verbose: bool) -> Iterator[Line]:
+def trouble_lines(found: Sequence[Finding], columns: int, *, verbose: bool) -> Iterator[Line]:
     """Findings that the picture does not show, worst first, each code once, and a command.
 
     A consequence of another finding is left out, unless it is worse or critical.

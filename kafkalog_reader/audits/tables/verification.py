@@ -17,7 +17,7 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -55,11 +55,18 @@ def verify(
         return Verification(
             findings=tuple((each, finding_row(None, each)) for each in unit.findings)
         )
+    return verification_of(audited(unit, request, progress))
+
+
+def verification_of(
+    audits: Iterable[tuple[PartitionAudit, Sequence[Finding]]],
+) -> Verification:
+    """The same for audits that were made."""
     findings: list[tuple[Finding, dict[str, Any]]] = []
     undecided: list[str] = []
     is_uneven = False
     replicas = batches = size = 0
-    for audit, found in audited(unit, request, progress):
+    for audit, found in audits:
         findings += [(each, finding_row(audit, each)) for each in found]
         if audit.reason and not audit.is_metadata:  # the quorum resolves forks of its own log
             name = "" if audit.topic is None else shown(f"{audit.topic}-{audit.partition}: ")
