@@ -12,7 +12,7 @@ from kafkalog_reader.cli.run import verbose_option
 
 OF_COMMANDS: Final = (
     "replica-diff", "plan", "changes", "ls-by-topic", "ls-by-broker", "find", "timeline", "census",
-    "groups-by-partition", "groups-by-group",
+    "duplicates", "duplicates-by-record", "groups-by-partition", "groups-by-group",
 )  # fmt: skip
 """What ``kafkalog schema`` knows besides tables."""
 
@@ -34,9 +34,10 @@ def schema_command(name: str) -> None:
       kafkalog schema findings
 
     NAME is replica-diff, plan, changes, ls-by-topic, ls-by-broker, find, timeline, census,
-    groups-by-partition, groups-by-group, or any table of `kafkalog tables`. `kafkalog verify`
-    prints rows of the table findings, `kafkalog ls` without --by those of replicas, `kafkalog
-    transactions` those of open_transactions. The schemas are also in docs/schemas.
+    duplicates, duplicates-by-record, groups-by-partition, groups-by-group, or any table of
+    `kafkalog tables`. `kafkalog verify` prints rows of the table findings, `kafkalog ls` without
+    --by those of replicas, `kafkalog transactions` those of open_transactions. The schemas are also
+    in docs/schemas.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     click.echo(json.dumps(schema_named(name), indent=2, ensure_ascii=False))
 
@@ -74,6 +75,14 @@ def schema_named(name: str) -> dict[str, Any]:
         case "census":
             return json_schema.command_schema(
                 "census", "Batches of a topic with one codec and format", commands.CENSUS
+            )
+        case "duplicates":
+            return json_schema.command_schema(
+                "duplicates", "A partition with duplicates", commands.DUPLICATES
+            )
+        case "duplicates-by-record":
+            return json_schema.command_schema(
+                "duplicates --by record", "A duplicate", commands.DUPLICATE_RECORDS
             )
         case "groups-by-partition":
             return json_schema.command_schema(

@@ -89,6 +89,48 @@ CENSUS: Final = (
     Column("savedBytes", pa.int64(), "that full batches would save; null: unknown", "bytes"),
 )
 
+_CAUSE: Final = (
+    "retry: sent again without idempotence; retry-to-next-leader: the same under a later leader "
+    "epoch; same-sequence: a broker accepted an idempotent batch twice; sent-again: by the "
+    "application"
+)
+
+DUPLICATES: Final = (
+    _CLUSTER,
+    Column("brokerId", pa.int32(), "of the copy that was read"),
+    _TOPIC,
+    _PARTITION,
+    Column("records", pa.int64(), "records that were compared"),
+    Column("duplicates", pa.int64(), "copies after the first one of each record"),
+    Column("duplicateBytes", pa.int64(), "keys and values of the duplicates", "bytes"),
+    Column("firstOffset", pa.int64(), "of the first record that is there again"),
+    Column("nextOffset", pa.int64(), "one past the last duplicate"),
+    Column(
+        "histogram",
+        pa.list_(pa.struct([("times", pa.int32()), ("records", pa.int64())])),
+        "how many different records are there how often; 1000 is 1000 or more",
+    ),
+    Column("retry", pa.int64(), "duplicates that were sent again without idempotence"),
+    Column("retryToNextLeader", pa.int64(), "the same, under a later leader epoch"),
+    Column("sameSequence", pa.int64(), "duplicates of idempotent batches: a broker took them twice"),
+    Column("sentAgain", pa.int64(), "duplicates with a new sequence or from another producer"),
+    Column("suggestedRetries", pa.int32(), "retries of the producer, if nearly all fit; or null"),
+    Column("brokerTimes", pa.int64(), "records with LogAppendTime, whose times are not compared"),
+    Column("notCompared", pa.int64(), "records without a timestamp (format 0)"),
+)
+
+DUPLICATE_RECORDS: Final = (
+    _CLUSTER,
+    _TOPIC,
+    _PARTITION,
+    Column("offset", pa.int64(), "of the duplicate"),
+    Column("previousOffset", pa.int64(), "of the copy before it"),
+    Column("copy", pa.int32(), "2 for the second copy, and so on"),
+    Column("cause", pa.string(), _CAUSE),
+    Column("timestamp", TIMESTAMP, "of the duplicate"),
+    Column("key", pa.binary(), "key; null and empty are different"),
+)
+
 FOUND_RECORDS: Final = (
     _CLUSTER,
     Column("brokerId", pa.int32(), "node.id or broker.id in meta.properties"),
