@@ -10,10 +10,11 @@ import cython
 from cython.cimports.kafkalog_reader.kernel.primitives import (
     int64_at,
     read_bytes,
+    read_int32,
+    read_int64,
     write_int32,
     write_int64,
 )
-
 
 
 def hash_ranges(
@@ -30,15 +31,18 @@ def hash_ranges(
     """
     data: cython.p_const_uchar = read_bytes(source)
     size: cython.longlong = len(source)
-    number: cython.Py_ssize_t
-    if len(offsets) != len(found) + 1:
+    places: cython.p_const_int = read_int32(offsets)
+    numbers: cython.p_longlong = write_int64(found)
+    count: cython.Py_ssize_t = len(found)
+    row: cython.Py_ssize_t
+    if len(offsets) != count + 1:
         raise ValueError("there must be one more offset than hashes")
-    for number in range(len(found)):
-        if not 0 <= offsets[number] <= offsets[number + 1] <= size:
-            raise ValueError(f"{offsets[number]} to {offsets[number + 1]} of {size} bytes")
+    for row in range(count):
+        if not 0 <= places[row] <= places[row + 1] <= size:
+            raise ValueError(f"{places[row]} to {places[row + 1]} of {size} bytes")
     with cython.nogil:
-        for number in range(len(found)):
-            found[number] = _hash(found[number], data, offsets[number], offsets[number + 1])
+        for row in range(count):
+            numbers[row] = _hash(numbers[row], data, places[row], places[row + 1])
 
 
 @cython.cfunc
@@ -144,11 +148,16 @@ class RecentRecords:
         """
         if not len(hashes) == len(batches) == len(previous) == len(copies):
             raise ValueError("the columns differ in length")
-        number: cython.Py_ssize_t
+        contents: cython.p_const_longlong = read_int64(hashes)
+        of_batches: cython.p_const_longlong = read_int64(batches)
+        before: cython.p_longlong = write_int64(previous)
+        so_far: cython.p_int = write_int32(copies)
+        count: cython.Py_ssize_t = len(hashes)
+        row: cython.Py_ssize_t
         with cython.nogil:
-            for number in range(len(hashes)):
-                previous[number] = self._add(hashes[number], batches[number])
-                copies[number] = self._copies[(self._rows - 1) & self._mask]
+            for row in range(count):
+                before[row] = self._add(contents[row], of_batches[row])
+                so_far[row] = self._copies[(self._rows - 1) & self._mask]
 
     @cython.cfunc
     @cython.nogil

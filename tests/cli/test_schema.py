@@ -114,6 +114,8 @@ def test_groups_of_replicas_are_valid(by: str, run: Run) -> None:
         ("timeline", ("timeline",)),
         ("census", ("census",)),
         ("census", ("census", "--by", "producer")),
+        ("duplicates", ("duplicates",)),
+        ("duplicates-by-record", ("duplicates", "--by", "record")),
         ("groups-by-partition", ("groups",)),
         ("groups-by-group", ("groups", "--by", "group")),
         ("open_transactions", ("transactions",)),

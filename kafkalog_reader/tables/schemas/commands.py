@@ -112,7 +112,9 @@ DUPLICATES: Final = (
     ),
     Column("retry", pa.int64(), "duplicates that were sent again without idempotence"),
     Column("retryToNextLeader", pa.int64(), "the same, under a later leader epoch"),
-    Column("sameSequence", pa.int64(), "duplicates of idempotent batches: a broker took them twice"),
+    Column(
+        "sameSequence", pa.int64(), "duplicates of idempotent batches: a broker took them twice"
+    ),
     Column("sentAgain", pa.int64(), "duplicates with a new sequence or from another producer"),
     Column("suggestedRetries", pa.int32(), "retries of the producer, if nearly all fit; or null"),
     Column("brokerTimes", pa.int64(), "records with LogAppendTime, whose times are not compared"),
