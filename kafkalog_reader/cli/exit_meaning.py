@@ -50,7 +50,8 @@ EXIT_MEANINGS: Final = {
     ),
     "timeline": ExitMeaning(),
     "groups": ExitMeaning(
-        found="a committed offset is below the log start, above the log end, or of a deleted topic"
+        found="a committed offset is below the log start, above the log end, after records that an "
+        "election cut off, or of a deleted topic"
     ),
     "transactions": ExitMeaning(found="a transaction hangs: its coordinator will not end it"),
     "census": ExitMeaning(),

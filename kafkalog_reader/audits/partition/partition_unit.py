@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.commit_findings import Commit
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
 
@@ -35,6 +36,8 @@ class PartitionUnit(Unit):
         lacking: node ids of brokers that were supplied and should have a replica, but have no
             folder of it: each creates an empty one.
         down: brokers among those that do not start, each with the reason.
+        commits: what consumer groups committed of it.
+        of_groups: findings about the groups in it, if it is a partition of ``__consumer_offsets``.
     """
 
     directories: tuple[PartitionDirectory, ...]
@@ -44,6 +47,8 @@ class PartitionUnit(Unit):
     unread: tuple[Finding, ...] = ()
     lacking: tuple[int, ...] = ()
     down: tuple[tuple[int, str], ...] = ()
+    commits: tuple[Commit, ...] = ()
+    of_groups: tuple[Finding, ...] = ()
 
 
 def partition_units(

@@ -23,6 +23,8 @@ from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.identity_findings import identity_finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
+from kafkalog_reader.audits.partition.commit_findings import commit_findings
+from kafkalog_reader.audits.partition.committed_offsets import with_commits
 from kafkalog_reader.audits.partition.epoch_rows import with_epoch_actions
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
@@ -67,7 +69,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 OF_ONE_COPY: Final = (
-    frozenset(CATALOGUE) - codes_with(Role.SEVERAL_REPLICAS) - codes_with(Role.OF_PRODUCERS)
+    frozenset(CATALOGUE)
+    - codes_with(Role.SEVERAL_REPLICAS)
+    - codes_with(Role.OF_PRODUCERS)
+    - codes_with(Role.OF_CONSUMERS)
 )
 """Codes that show whether a single copy is sound."""
 _OF_ALL_PARTITIONS: Final = "CHM"
@@ -121,6 +126,7 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         and ``plan`` all work on these units.
         """
         units = with_supply(partition_units(evidence, request, with_topics=True), evidence)
+        units = with_commits(units, evidence)
         unread: list[Finding] = []
         for unit in with_unread(units, evidence, request):
             unread += unit.unread
@@ -203,7 +209,9 @@ def audited(
         with one_look(group) as looked_at:
             part = replace(unit, directories=tuple(looked_at))
             audit = audit_unit(part, request, progress, quick=quick)
-            found = (*findings_of(audit, unit.supply), *(() if number else unit.unread))
+            found = findings_of(audit, unit.supply)
+            if not number:
+                found += (*commit_findings(audit, unit.commits), *unit.unread, *unit.of_groups)
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each
