@@ -98,10 +98,10 @@ def _beyond(audit: PartitionAudit, best: ReplicaAudit, commits: Sequence[Commit]
 def _below(best: ReplicaAudit, commits: Sequence[Commit]) -> Finding:
     lowest = min(commit.offset for commit in commits)
     unread = best.log_start - lowest
+    what = "1 offset" if unread == 1 else f"up to {unread:,} offsets"
     return finding(
         COMMIT_BEFORE_START,
-        f"{_committed(commits)} below the log start, {best.log_start:,}: up to {unread:,} offsets "
-        "expired unread",
+        f"{_committed(commits)} below the log start, {best.log_start:,}: {what} expired unread",
         directory=best.directory,
         offsets=(lowest, best.log_start),
         evidence={
@@ -141,7 +141,10 @@ def _after_election(
         return
     safe = max(leader.log_start, shared)
     without = sum(each.leader_epoch == _NO_EPOCH for each in hit)
-    reset = f"; {without:,} without a leader epoch, so that no consumer notices" if without else ""
+    reset = ""
+    if without:
+        which = "without" if len(hit) == 1 else f"{without:,} of them without"
+        reset = f"; {which} a leader epoch, so that no consumer notices"
     yield finding(
         GROUPS_HIT_BY_ELECTION,
         f"with {leader.name} leading, {_committed(hit)} after records that it does not have: go on "
@@ -175,7 +178,5 @@ def _names(commits: Iterable[Commit]) -> list[str]:
 
 
 def _evidence(commits: Sequence[Commit]) -> dict[str, object]:
-    named = [
-        f"{shown(commit.group)}@{commit.offset}" for commit in sorted(commits)[:_IN_EVIDENCE]
-    ]
+    named = [f"{shown(commit.group)}@{commit.offset}" for commit in sorted(commits)[:_IN_EVIDENCE]]
     return {"groups": len(commits), "commits": ", ".join(named)}

@@ -74,9 +74,7 @@ def with_commits(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator
         of_groups = ()
         if topic == OFFSETS_TOPIC and partition is not None:
             count = _partition_count(unit, found.partitions[cluster_id])
-            of_groups = tuple(
-                group_findings(directory, found.groups.get(cluster_id, {}), count)
-            )
+            of_groups = tuple(group_findings(directory, found.groups.get(cluster_id, {}), count))
         yield replace(unit, commits=commits, of_groups=of_groups)
 
 
