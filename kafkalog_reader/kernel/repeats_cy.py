@@ -1,6 +1,6 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, nonecheck=False
 # ruff: noqa: ANN401  numpy arrays, whose types the compiled kernel checks itself
-"""Finds records that are stored several times: hashes of byte ranges, and a window of recent ones."""
+"""Finds records that are stored several times, by hashes in a window of recent records."""
 
 from __future__ import annotations
 
@@ -192,8 +192,8 @@ class RecentRecords:
         """
         oldest: cython.longlong = max(self._begin, self._rows - self._near)
         row: cython.longlong = self._heads[content & self._mask]
-        step: cython.int
-        for step in range(64):
+        _: cython.int
+        for _ in range(64):
             if row < oldest:
                 return -1
             if self._hashes[row & self._mask] == content:

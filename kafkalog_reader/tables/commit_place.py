@@ -46,7 +46,7 @@ class CommittedLog:
         return Place.OK if offset <= self.log_end else Place.ABOVE_LOG_END
 
     def safe_offset(self, offset: int, leader_epoch: int | None) -> int:
-        """Where the group can go on: nothing that it has not read is skipped, as far as is known."""
+        """Where the group can go on without skipping what it has not read, as far as is known."""
         return max(self.log_start, min(offset, self.log_end, self._end_of(leader_epoch)))
 
     def _end_of(self, leader_epoch: int | None) -> int:

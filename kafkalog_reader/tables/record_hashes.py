@@ -1,4 +1,4 @@
-"""Hashes of what a record is to a consumer: key, value, headers, and the time its client gave it."""
+"""Hashes of what a record is to a consumer: key, value, headers, and its client's timestamp."""
 
 from __future__ import annotations
 
