@@ -367,7 +367,7 @@ ABORT_TRANSACTION: Final = action(
 SET_GROUP_OFFSET: Final = action(
     "A12",
     "set-group-offset",
-    short="set the offset of the group to the safe one, before its consumers start",
+    short="set the offset of the group to one that the log has, before its consumers start",
     explanation="A consumer whose committed offset is not in the log continues by "
     "auto.offset.reset: with latest it skips what it has not read, with earliest it reads "
     "everything again. `kafkalog groups PATH... --group GROUP --reset-file FILE` writes the "

@@ -15,6 +15,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
 from kafkalog_reader.audits.catalogue.traps import (
     COMPACTED_FURTHER,
+    COPIED_WHILE_RUNNING,
     LOG_APPEND_TIME,
     PRODUCER_STATE_EXPIRED,
 )
@@ -105,6 +106,22 @@ PRODUCER_EPOCH_REGRESSION: Final = rule(
     reader="Consumers get records of a producer that had been replaced.",
     actions=(REPORT_DEFECT,),
     lookalikes=(PRODUCER_STATE_EXPIRED,),
+    roles=(Role.OF_PRODUCERS,),
+)
+HANGING_TRANSACTION: Final = rule(
+    "KL-703",
+    "hanging-transaction",
+    severity="C",
+    title="a transaction hangs: nobody will end it",
+    explanation="A log has data of a transaction without a marker. Its coordinator has no "
+    "transaction of that producer, a later one, or one without this partition, and its timeout has "
+    "long passed. Before it is aborted, other partitions must not have its commit marker.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="Consumers with read_committed stop before it for ever, and a compacted topic is no "
+    "longer cleaned from there on.",
+    actions=(ABORT_TRANSACTION,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.OF_PRODUCERS,),
 )
 ABORTED_ENTRY_MISSING: Final = rule(

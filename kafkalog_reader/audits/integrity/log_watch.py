@@ -171,6 +171,11 @@ class WatchedStream(BatchStream):
             self.found += self._transaction_index.findings(self._transactions)
 
     @property
+    def may_have_open_transaction(self) -> bool:
+        """Whether a transaction is open at the end, as far as the batches show; or may be."""
+        return self.has_transactions and self._transactions.may_be_open
+
+    @property
     def last_timestamp(self) -> int | None:
         """The greatest timestamp in the last segment that has batches, in milliseconds."""
         last = self._check

@@ -13,6 +13,7 @@ from kafkalog_reader.audits.catalogue.commit_rules import (
 )
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.partition.partition_audit import best_copy
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.commit_place import CommittedLog, Place
 
@@ -49,7 +50,7 @@ def commit_findings(audit: PartitionAudit, commits: Sequence[Commit]) -> Iterato
     """
     if not commits or not audit.replicas:
         return
-    best = max(audit.replicas, key=_rank)
+    best = best_copy(audit)
     held = [each for each in commits if each.topic_id in (None, best.files.topic_id)]
     log = _log_of(best)
     places: dict[Place, list[Commit]] = defaultdict(list)
@@ -62,12 +63,6 @@ def commit_findings(audit: PartitionAudit, commits: Sequence[Commit]) -> Iterato
     if lost := places[Place.ON_LOST_BRANCH]:
         yield _lost(best, log, lost)
     yield from _after_election(audit, best, places[Place.OK])
-
-
-def _rank(replica: ReplicaAudit) -> tuple[int, int]:
-    """As ``best_replica`` ranks copies."""
-    epoch = replica.history.last_leader_epoch
-    return -1 if epoch is None else epoch, replica.log_end
 
 
 def _log_of(replica: ReplicaAudit) -> CommittedLog:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.commit_findings import Commit
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.open_transactions_table import Coordinators
 
 _METADATA: Final = ReadRequest(topics=frozenset({METADATA_TOPIC}))
 
@@ -37,6 +38,7 @@ class PartitionUnit(Unit):
             folder of it: each creates an empty one.
         down: brokers among those that do not start, each with the reason.
         commits: what consumer groups committed of it.
+        coordinators: of the cluster's transactions; None if that was not requested.
         of_groups: findings about the groups in it, if it is a partition of ``__consumer_offsets``.
     """
 
@@ -48,6 +50,7 @@ class PartitionUnit(Unit):
     lacking: tuple[int, ...] = ()
     down: tuple[tuple[int, str], ...] = ()
     commits: tuple[Commit, ...] = ()
+    coordinators: Coordinators | None = None
     of_groups: tuple[Finding, ...] = ()
 
 

@@ -45,6 +45,10 @@ from kafkalog_reader.audits.partition.supply_findings import (
     supply_findings,
 )
 from kafkalog_reader.audits.partition.supply_units import with_supply
+from kafkalog_reader.audits.partition.transaction_findings import (
+    transaction_findings,
+    with_coordinators,
+)
 from kafkalog_reader.audits.partition.unit_audit import audit_unit
 from kafkalog_reader.audits.partition.unread_replicas import with_unread
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
@@ -126,7 +130,7 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         and ``plan`` all work on these units.
         """
         units = with_supply(partition_units(evidence, request, with_topics=True), evidence)
-        units = with_commits(units, evidence)
+        units = with_coordinators(with_commits(units, evidence), evidence)
         unread: list[Finding] = []
         for unit in with_unread(units, evidence, request):
             unread += unit.unread
@@ -212,6 +216,7 @@ def audited(
             found = findings_of(audit, unit.supply)
             if not number:
                 found += (*commit_findings(audit, unit.commits), *unit.unread, *unit.of_groups)
+                found += (*transaction_findings(audit, unit.coordinators),)
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each
