@@ -34,18 +34,18 @@ _HEADINGS: Final = (
 )
 
 
-def row_of(place: Row, found: Duplicates) -> Row:
+def row_of(place: Row, found: Duplicates, *, across: bool) -> Row:
     """A row of the columns ``DUPLICATES``.
 
     Args:
         place: cluster, broker, topic and partition.
         found: in this partition, at least one duplicate.
+        across: whether other partitions were compared, too.
     """
     from kafkalog_reader.tables.duplicate_records import Cause
 
     histogram = found.histogram
-    last = found.last
-    assert last is not None
+    share_of_retries = found.caused_by(Cause.RETRY) / max(found.surplus, 1)
     counts = {
         "retry": found.caused_by(Cause.RETRY),
         "retryToNextLeader": found.caused_by(Cause.RETRY_TO_NEXT_LEADER),
@@ -59,9 +59,10 @@ def row_of(place: Row, found: Duplicates) -> Row:
         "duplicates": found.surplus,
         "duplicateBytes": found.surplus_bytes,
         "firstOffset": found.first,
-        "nextOffset": last + 1,
+        "nextOffset": None if found.last is None else found.last + 1,
         "histogram": [{"times": n, "records": count} for n, count in histogram.items()],
-        "suggestedRetries": suggested_retries(histogram, counts["retry"] / found.surplus),
+        "suggestedRetries": suggested_retries(histogram, share_of_retries),
+        "inOtherPartitions": found.elsewhere if across else None,
         "brokerTimes": found.broker_times,
         "notCompared": found.not_compared,
     }
@@ -69,6 +70,8 @@ def row_of(place: Row, found: Duplicates) -> Row:
 
 def suggested_retries(histogram: Mapping[int, int], share_of_retries: float) -> int | None:
     """The ``retries`` of a producer that would explain nearly all duplicates; None if none does."""
+    if not histogram:
+        return None
     times, records = max(histogram.items(), key=lambda item: (item[1], item[0]))
     is_dominant = records >= max(_FEWEST, _DOMINANT * sum(histogram.values()))
     return times - 1 if is_dominant and share_of_retries >= _DOMINANT else None
@@ -87,8 +90,11 @@ def total_line(rows: Sequence[Row], records: int, partitions: int) -> str:
     if not rows:
         return f"No record is there twice: {looked_at}."
     count = plural(sum(row["duplicates"] for row in rows), "duplicate")
+    elsewhere = sum(row["inOtherPartitions"] or 0 for row in rows)
+    also = f", {grouped(elsewhere)} records in several partitions" if elsewhere else ""
     taken = size(sum(row["duplicateBytes"] for row in rows))
-    return f"{count} ({taken} of keys and values) in {plural(len(rows), 'partition')}; {looked_at}"
+    where = plural(sum(row["duplicates"] > 0 for row in rows), "partition")
+    return f"{count} ({taken} of keys and values) in {where}{also}; {looked_at}"
 
 
 def _cells(row: Row) -> dict[str, str]:
@@ -99,22 +105,32 @@ def _cells(row: Row) -> dict[str, str]:
         "records": grouped(row["records"]),
         "duplicates": grouped(row["duplicates"]),
         "share": f"{100 * row['duplicates'] / row['records']:.0f} %",
-        "offsets": f"{grouped(row['firstOffset'])}–{grouped(row['nextOffset'] - 1)}",
-        "note": "; ".join([_how_often(row), *_causes(row)]),
+        "offsets": _offsets(row),
+        "note": "; ".join([*_how_often(row), *_causes(row)]),
     }
 
 
-def _how_often(row: Row) -> str:
+def _offsets(row: Row) -> str:
+    if row["firstOffset"] is None:
+        return _MISSING
+    return f"{grouped(row['firstOffset'])}–{grouped(row['nextOffset'] - 1)}"
+
+
+def _how_often(row: Row) -> Iterator[str]:
     """How often records are there, the most frequent number first."""
     found = sorted(row["histogram"], key=lambda each: (-each["records"], each["times"]))
+    if not found:
+        return
     first = found[0]
     if len(found) == 1 and first["records"] * first["times"] == row["records"]:
-        if first["records"] == 1:
-            return f"the record is there {_times(first['times'])}"
-        return f"each of {grouped(first['records'])} records is there {_times(first['times'])}"
+        which = "the record"
+        if first["records"] > 1:
+            which = f"each of {grouped(first['records'])} records"
+        yield f"{which} is there {_times(first['times'])}"
+        return
     parts = [f"{plural(each['records'], 'record')} {_times(each['times'])}" for each in found]
     more = [f"{len(parts) - _TIMES_SHOWN} other numbers"] if len(parts) > _TIMES_SHOWN else []
-    return ", ".join([*parts[:_TIMES_SHOWN], *more])
+    yield ", ".join([*parts[:_TIMES_SHOWN], *more])
 
 
 def _times(number: int) -> str:
@@ -137,5 +153,7 @@ def _causes(row: Row) -> Iterator[str]:
         yield f"{grouped(row['sameSequence'])} with the sequence of the copy: accepted twice"
     if row["sentAgain"]:
         yield f"{grouped(row['sentAgain'])} sent again by the application"
+    if row["inOtherPartitions"]:
+        yield f"{grouped(row['inOtherPartitions'])} also in a partition before this one"
     if row["brokerTimes"]:
         yield "times of the broker were not compared"

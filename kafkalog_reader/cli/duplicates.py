@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _NEAR: Final = 250_000
 _MOST_NEAR: Final = 1 << 26
+_OF_TOPIC: Final = ("clusterId", "topic")
 _OF_PLACE: Final = ("clusterId", "brokerId", "topic", "partition")
 
 
@@ -51,6 +52,11 @@ _OF_PLACE: Final = ("clusterId", "brokerId", "topic", "partition")
     show_default=True,
     help="How many records of the partition a copy may be away; takes about 150 bytes each.",
 )
+@click.option(
+    "--across-partitions",
+    is_flag=True,
+    help="Also count records that several partitions of a topic have; about, above 4 million.",
+)
 @reading_options("topic", "partition", "from_time", "to_time")
 @reading_option("replica", default="best", show_default=True)
 @reading_option("mode", default="PERMISSIVE", show_default=True)
@@ -58,6 +64,7 @@ _OF_PLACE: Final = ("clusterId", "brokerId", "topic", "partition")
 @verbose_option()
 def duplicates_command(
     paths: tuple[str, ...], output_format: str, by: str | None, within: int,
+    across_partitions: bool,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Find records that are in a partition more than once, and say how often.
@@ -77,6 +84,10 @@ def duplicates_command(
     answer. Duplicates with the sequence of the copy before were sent with idempotence, and a
     broker still accepted them; others with a producer id were sent again by the application.
 
+    After a failure an application may send again to another partition. --across-partitions counts
+    records that are in several partitions of a topic, if clients gave them their times; it is off
+    because some applications send everything to all partitions.
+
     Internal topics are left out unless --topic names them.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
@@ -92,7 +103,7 @@ def duplicates_command(
     check_selection(evidence, request)
     request = _without_internal(request)
     reading = TableRows(table, evidence, request, rows_on_stdout=by is not None)
-    search = _Search(within)
+    search = _Search(within, across_partitions=across_partitions)
     found = search.run(reading)
     if by is None:
         for _rows, _copies in found:
@@ -126,10 +137,12 @@ class _Search:
         records, partitions: how many were compared.
     """
 
-    def __init__(self, near: int) -> None:
+    def __init__(self, near: int, *, across_partitions: bool) -> None:
         from kafkalog_reader.tables.duplicate_records import DuplicateWatch
+        from kafkalog_reader.tables.topic_contents import TopicContents
 
-        self._watch = DuplicateWatch(near)
+        self._contents = TopicContents() if across_partitions else None
+        self._watch = DuplicateWatch(near, self._contents)
         self._place: Row | None = None
         self.rows: list[Row] = []
         self.records = self.partitions = 0
@@ -140,11 +153,19 @@ class _Search:
             place = {name: rows[name][0].as_py() for name in _OF_PLACE}
             if place != self._place:
                 self._conclude()
-                self._watch.begin()
-                self._place = place
+                self._begin(place)
             yield from self._watch.look(rows)
             reading.rows_done += rows.num_rows
         self._conclude()
+
+    def _begin(self, place: Row) -> None:
+        self._watch.begin()
+        if self._contents is not None:
+            if self._place is None or any(place[name] != self._place[name] for name in _OF_TOPIC):
+                self._contents.begin_topic()
+            else:
+                self._contents.begin_partition()
+        self._place = place
 
     def _conclude(self) -> None:
         if self._place is None:
@@ -152,8 +173,9 @@ class _Search:
         found = self._watch.found
         self.records += found.records
         self.partitions += 1
-        if found.surplus:
-            self.rows.append(row_of(self._place, found))
+        if found.surplus or found.elsewhere:
+            across = self._contents is not None
+            self.rows.append(row_of(self._place, found, across=across))
 
 
 def _listed(rows: pa.RecordBatch, copies: Copies, schema: pa.Schema) -> pa.RecordBatch:

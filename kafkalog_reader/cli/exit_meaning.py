@@ -55,7 +55,7 @@ EXIT_MEANINGS: Final = {
     ),
     "transactions": ExitMeaning(found="a transaction hangs: its coordinator will not end it"),
     "census": ExitMeaning(),
-    "duplicates": ExitMeaning(found="a record is in a partition more than once"),
+    "duplicates": ExitMeaning(found="a record is there more than once"),
     "table": ExitMeaning(found="the table is findings, and one is as bad as --fail-on or worse"),
     "tables": ExitMeaning(),
     "sql": ExitMeaning(),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.tables.topic_contents import TopicContents
+
 COLUMNS: Final = (
     "clusterId", "brokerId", "topic", "partition", "offset", "batchBaseOffset", "leaderEpoch",
     "producerId", "producerEpoch", "sequence", "transactionState", *record_hashes.COLUMNS,
@@ -80,6 +82,7 @@ class Duplicates:
         not_compared: records without a timestamp (format 0), which cannot be told from equal ones.
         broker_times: records whose time the broker set, so that it was not compared.
         surplus_bytes: of keys and values of the copies after the first.
+        elsewhere: records that an earlier partition of the topic has, too.
         first, last: the offsets of the first record that is there again, and of the last copy.
     """
 
@@ -87,6 +90,7 @@ class Duplicates:
     not_compared: int = 0
     broker_times: int = 0
     surplus_bytes: int = 0
+    elsewhere: int = 0
     first: int | None = None
     last: int | None = None
     _by_number: NDArray[np.int64] = field(
@@ -128,9 +132,11 @@ class DuplicateWatch:
 
     Args:
         near: how many records of a log back a copy may be.
+        contents: of earlier partitions of the same topic; None if these do not matter.
     """
 
-    def __init__(self, near: int) -> None:
+    def __init__(self, near: int, contents: TopicContents | None = None) -> None:
+        self._contents = contents
         size = 1 << max(near + _ROWS - 1, 1).bit_length()
         wide = (np.full(size, -1, np.int64), *(np.zeros(size, np.int64) for _ in range(3)))
         narrow = (np.zeros(size, np.int32), np.zeros(size, np.int32))
@@ -176,7 +182,11 @@ class DuplicateWatch:
             kept[slots] = rows[name].cast(pa.int64()).to_numpy()
         previous, number = np.empty(count, np.int64), np.empty(count, np.int32)
         batches = rows["batchBaseOffset"].to_numpy()
-        self._recent.add(record_hashes.content_hashes(rows), batches, previous, number)
+        hashes = record_hashes.content_hashes(rows)
+        self._recent.add(hashes, batches, previous, number)
+        if self._contents is not None:  # times that the broker set say nothing across partitions
+            is_client_time = pc.invert(by_broker).to_numpy(zero_copy_only=False)
+            self.found.elsewhere += self._contents.look(hashes[is_client_time])
         again = np.flatnonzero(previous >= 0)
         before = {name: kept[previous[again] & self._mask] for name, kept in self._kept.items()}
         now = {name: kept[slots[again]] for name, kept in self._kept.items()}

@@ -170,6 +170,26 @@ def test_each_partition_is_searched_by_itself(tmp_path: Path, run: Run) -> None:
     )  # fmt: skip
 
 
+def test_records_in_several_partitions_of_a_topic(tmp_path: Path, run: Run) -> None:
+    """After a failure the application sent again, to another partition."""
+    logs = [
+        replica([batch(0, "a"), batch(1, "b")], topic="t", partition=0),
+        replica([batch(0, "b", when=5), batch(1, "a"), batch(2, "b")], topic="t", partition=1),
+        replica([batch(0, "a")], topic="u", partition=0),
+    ]
+    cluster(tmp_path / "b", {1: logs})
+    assert run("duplicates", tmp_path / "b").status == 0
+    answer = run("duplicates", tmp_path / "b", "--across-partitions", "--format", "json")
+    assert answer.status == 1
+    (row,) = map(json.loads, answer.out.splitlines())
+    assert (row["topic"], row["partition"]) == ("t", 1)
+    assert (row["duplicates"], row["inOtherPartitions"]) == (0, 2)
+    text = run("duplicates", tmp_path / "b", "--across-partitions").out
+    assert "2 also in a partition before this one" in text
+    assert "0 duplicates" in text
+    assert "2 records in several partitions" in text
+
+
 def test_counts_are_those_of_what_a_consumer_got(run: Run) -> None:
     """Several clients wrote the same records to these topics, one after another."""
     capture = truth.load(captures.path("everything")).captures["stopped"]

@@ -117,6 +117,11 @@ DUPLICATES: Final = (
     ),
     Column("sentAgain", pa.int64(), "duplicates with a new sequence or from another producer"),
     Column("suggestedRetries", pa.int32(), "retries of the producer, if nearly all fit; or null"),
+    Column(
+        "inOtherPartitions",
+        pa.int64(),
+        "records that an earlier partition of the topic has, too; null: not asked",
+    ),
     Column("brokerTimes", pa.int64(), "records with LogAppendTime, whose times are not compared"),
     Column("notCompared", pa.int64(), "records without a timestamp (format 0)"),
 )
