@@ -138,9 +138,10 @@ class DuplicateWatch:
     def __init__(self, near: int, contents: TopicContents | None = None) -> None:
         self._contents = contents
         size = 1 << max(near + _ROWS - 1, 1).bit_length()
-        wide = (np.full(size, -1, np.int64), *(np.zeros(size, np.int64) for _ in range(3)))
-        narrow = (np.zeros(size, np.int32), np.zeros(size, np.int32))
-        self._recent = repeats.RecentRecords(*wide, *narrow, near)
+        heads = np.full(size, -1, np.int64)
+        links, hashes, batches = (np.zeros(size, np.int64) for _ in range(3))
+        copies, seen = (np.zeros(size, np.int32) for _ in range(2))
+        self._recent = repeats.RecentRecords(heads, links, hashes, batches, copies, seen, near)
         self._kept = {name: np.zeros(size, kind) for name, kind in _KEPT.items()}
         self._mask = size - 1
         self._rows = 0

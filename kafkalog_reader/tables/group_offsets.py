@@ -138,7 +138,8 @@ def _log(replicas: Sequence[PartitionDirectory], request: ReadRequest) -> dict[s
         return None
     replica_columns = ReadRequest(columns=("topicId", *_OF_LOG), mode=request.mode)
     unit = DirectoryUnit(size_in_bytes=0, directories=(best,))
-    ((row,),) = (rows.to_pylist() for rows in ReplicasTable().read(unit, replica_columns))
+    (rows,) = ReplicasTable().read(unit, replica_columns)
+    row: dict[str, Any] = rows.to_pylist()[0]
     row["logTopicId"] = row.pop("topicId")
     if row["logEndOffset"] is not None:
         row["log"] = CommittedLog(

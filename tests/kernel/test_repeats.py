@@ -50,7 +50,8 @@ def expected(log: Log, near: int) -> tuple[list[int], list[int]]:
     """By comparing each record with all before it."""
     ordinals: list[tuple[int, int]] = []
     in_batch: Counter[tuple[int, int]] = Counter()
-    previous, number = [], []
+    previous: list[int] = []
+    number: list[int] = []
     for row, (content, batch) in enumerate(log):
         same = (content, in_batch[content, batch])
         in_batch[content, batch] += 1
