@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
 
@@ -71,7 +72,7 @@ def with_commits(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator
         directory = unit.directories[0]
         cluster_id, topic, partition = directory.identity
         commits = tuple(found.commits.get(directory.identity, ()))
-        of_groups = ()
+        of_groups: tuple[Finding, ...] = ()
         if topic == OFFSETS_TOPIC and partition is not None:
             count = _partition_count(unit, found.partitions[cluster_id])
             of_groups = tuple(group_findings(directory, found.groups.get(cluster_id, {}), count))
@@ -103,7 +104,7 @@ def _read(replicas: Sequence[PartitionDirectory], asked: ReadRequest) -> pa.Tabl
 
 def _partition_count(unit: PartitionUnit, folders: int) -> int | None:
     """How many partitions the topic has; by the metadata log, or by the highest folder."""
-    if unit.topics is not None:
+    if unit.topics is not None and unit.topics.replicas is not None:
         known = [partition for topic, partition in unit.topics.replicas if topic == OFFSETS_TOPIC]
         if known:
             return max(known) + 1
