@@ -56,6 +56,9 @@ EXIT_MEANINGS: Final = {
     "transactions": ExitMeaning(found="a transaction hangs: its coordinator will not end it"),
     "census": ExitMeaning(),
     "duplicates": ExitMeaning(found="a record is there more than once"),
+    "keys": ExitMeaning(
+        found="a key is not where the partitioner that explains the others puts it"
+    ),
     "table": ExitMeaning(found="the table is findings, and one is as bad as --fail-on or worse"),
     "tables": ExitMeaning(),
     "sql": ExitMeaning(),

@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "transactions": "kafkalog_reader.cli.transactions:transactions_command",
     "census": "kafkalog_reader.cli.census:census_command",
     "duplicates": "kafkalog_reader.cli.duplicates:duplicates_command",
+    "keys": "kafkalog_reader.cli.keys:keys_command",
     "table": "kafkalog_reader.cli.table:table_command",
     "tables": "kafkalog_reader.cli.tables:tables_command",
     "sql": "kafkalog_reader.cli.sql:sql_command",

@@ -12,7 +12,7 @@ from kafkalog_reader.cli.run import verbose_option
 
 OF_COMMANDS: Final = (
     "replica-diff", "plan", "changes", "ls-by-topic", "ls-by-broker", "find", "timeline", "census",
-    "duplicates", "duplicates-by-record", "groups-by-partition", "groups-by-group",
+    "duplicates", "duplicates-by-record", "keys", "groups-by-partition", "groups-by-group",
 )  # fmt: skip
 """What ``kafkalog schema`` knows besides tables."""
 
@@ -34,7 +34,7 @@ def schema_command(name: str) -> None:
       kafkalog schema findings
 
     NAME is replica-diff, plan, changes, ls-by-topic, ls-by-broker, find, timeline, census,
-    duplicates, duplicates-by-record, groups-by-partition, groups-by-group, or any table of
+    duplicates, duplicates-by-record, keys, groups-by-partition, groups-by-group, or any table of
     `kafkalog tables`. `kafkalog verify` prints rows of the table findings, `kafkalog ls` without
     --by those of replicas, `kafkalog transactions` those of open_transactions. The schemas are also
     in docs/schemas.
@@ -84,6 +84,8 @@ def schema_named(name: str) -> dict[str, Any]:
             return json_schema.command_schema(
                 "duplicates --by record", "A duplicate", commands.DUPLICATE_RECORDS
             )
+        case "keys":
+            return json_schema.command_schema("keys", "The keys of a topic", commands.KEYS)
         case "groups-by-partition":
             return json_schema.command_schema(
                 "groups", "A partition of a group", commands.GROUP_PARTITIONS

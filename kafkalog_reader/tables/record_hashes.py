@@ -38,6 +38,13 @@ def content_hashes(rows: pa.RecordBatch) -> NDArray[np.int64]:
     return found
 
 
+def hashes_of(column: pa.Array) -> NDArray[np.int64]:
+    """Hashes of a column of bytes or text alone."""
+    found = np.zeros(len(column), np.int64)
+    _mix(found, column)
+    return found
+
+
 def _numbers(column: pa.Array) -> NDArray[np.int64]:
     plain = column.cast(pa.int64()) if column.type != pa.int64() else column
     numbers: NDArray[np.int64] = pc.fill_null(plain, 0).to_numpy(zero_copy_only=False)

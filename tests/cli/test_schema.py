@@ -116,6 +116,7 @@ def test_groups_of_replicas_are_valid(by: str, run: Run) -> None:
         ("census", ("census", "--by", "producer")),
         ("duplicates", ("duplicates",)),
         ("duplicates-by-record", ("duplicates", "--by", "record")),
+        ("keys", ("keys",)),
         ("groups-by-partition", ("groups",)),
         ("groups-by-group", ("groups", "--by", "group")),
         ("open_transactions", ("transactions",)),

@@ -126,6 +126,30 @@ DUPLICATES: Final = (
     Column("notCompared", pa.int64(), "records without a timestamp (format 0)"),
 )
 
+KEYS: Final = (
+    _CLUSTER,
+    _TOPIC,
+    Column("partitions", pa.int32(), "by the highest folder that was supplied"),
+    Column("records", pa.int64(), "in the supplied partitions"),
+    Column("nullKeys", pa.int64(), "records without a key"),
+    Column("longestNullRun", pa.int64(), "of records without a key, one after another"),
+    Column("keys", pa.int64(), "distinct keys that were compared"),
+    Column("oneIn", pa.int64(), "which part of all keys that is: 1 for every one"),
+    Column(
+        "partitioner",
+        pa.string(),
+        "murmur2 (Java), crc32 (librdkafka consistent), fnv1a (Sarama), java-hash, "
+        "java-hash-masked; null: none explains the keys, or there are too few",
+    ),
+    Column("keysOutside", pa.int64(), "compared keys that it puts into another partition"),
+    Column("keysInSeveral", pa.int64(), "more partitions than one that compared keys are in"),
+    Column("exampleKey", pa.binary(), "one of the keys outside; null: none"),
+    Column("examplePartition", pa.int32(), "where it is"),
+    Column("expectedPartition", pa.int32(), "where the partitioner puts it"),
+    Column("largestPartition", pa.int32(), "partition with the most records"),
+    Column("largestShare", pa.float64(), "of all records of the topic"),
+)
+
 DUPLICATE_RECORDS: Final = (
     _CLUSTER,
     _TOPIC,
