@@ -15,6 +15,9 @@ from fixtures import captures
 from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
 from fixtures.synthetic import EXPECTED, SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
+from fixtures.synthetic.consumer_groups import STATES
+from fixtures.synthetic.producer_states import LOGS
+from fixtures.synthetic.transaction_states import TRANSACTIONS
 from kafkalog_reader import registry
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     from fixtures.faults.sample import Base
     from fixtures.synthetic import Scenario
     from fixtures.synthetic.across_replicas import CrossFault
+    from fixtures.synthetic.consumer_groups import GroupState
+    from fixtures.synthetic.producer_states import ProducerLog
+    from fixtures.synthetic.transaction_states import OpenTransaction
 
 PLANS: Final = frozenset({"KL-901", "KL-902"})
 """Findings that follow every comparison, and are not expected ones."""
@@ -83,6 +89,9 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
     for across in CROSS_FAULTS:
         if {code for code, *_ in across.expected} - set(found):
             yield f"{across.what} ({across.id})", _of_brokers(across)
+    for state in (*STATES, *LOGS, *TRANSACTIONS):
+        if {code for code, *_ in state.expected} - set(found):
+            yield f"{state.what} ({state.id})", _of_state(state)
     for fault_id, damaged in COPIES:
         fault = next(each for each in FAULTS if each.id == fault_id)
         where = "the first of three copies" if damaged == 1 else "each of three copies"
@@ -108,6 +117,11 @@ def _of_scenario(scenario: Scenario) -> list[dict[str, Any]]:
 def _of_brokers(across: CrossFault) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         return _rows(str(across.write(Path(folder))), folder=folder)
+
+
+def _of_state(state: GroupState | ProducerLog | OpenTransaction) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        return _rows(str(state.write(Path(folder))), folder=folder)
 
 
 def _of_copies(fault: Fault, damaged: int) -> list[dict[str, Any]]:

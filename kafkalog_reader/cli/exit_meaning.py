@@ -56,12 +56,17 @@ EXIT_MEANINGS: Final = {
     ),
     "timeline": ExitMeaning(),
     "groups": ExitMeaning(
-        found="a committed offset is below the log start, above the log end, or of a deleted topic"
+        found="a committed offset is below the log start, above the log end, after records that an "
+        "election cut off, or of a deleted topic"
     ),
     "transactions": ExitMeaning(
         found="a transaction hangs because its coordinator will not end it, or damage may hide one"
     ),
     "census": ExitMeaning(),
+    "duplicates": ExitMeaning(found="a record is there more than once"),
+    "keys": ExitMeaning(
+        found="a key is not where the partitioner that explains the others puts it"
+    ),
     "table": ExitMeaning(found="the table is findings, and one is as bad as --fail-on or worse"),
     "tables": ExitMeaning(),
     "sql": ExitMeaning(),

@@ -16,7 +16,9 @@ Row = dict[str, Any]
 
 MISSING: Final = "-"
 NO_COMMIT: Final = "no-commit"
-MOVES_CONSUMERS: Final = ("below-log-start", "above-log-end", "topic-recreated")
+MOVES_CONSUMERS: Final = (
+    "below-log-start", "above-log-end", "on-lost-branch", "topic-recreated",
+)  # fmt: skip
 """Statuses of commits where no consumer can go on."""
 OF_MEMBER: Final = ("memberId", "clientHost", "clientId")
 _HEADINGS: Final = (
@@ -187,6 +189,8 @@ def _note(row: Row) -> str:
         return f"below the log start, {row['logStartOffset']:,}: auto.offset.reset applies"
     if status == "above-log-end":
         return "above the log end: auto.offset.reset applies"
+    if status == "on-lost-branch":
+        return f"read records that an election cut off: go on at {row['safeOffset']:,}"
     if status == "topic-recreated":
         return "of a deleted topic with this name"
     if status == "no-log":

@@ -207,6 +207,8 @@ def write_reset_file(
 ) -> None:
     """Write the committed offsets for ``kafka-consumer-groups --reset-offsets --from-file``.
 
+    Where an election cut off what a group read, the offset where it can go on takes their place.
+
     A line is ``topic,partition,offset`` for one group, and begins with the group for several.
     Source: Kafka 4.3, ConsumerGroupCommand.ConsumerGroupService.parseResetPlan.
 
@@ -226,7 +228,9 @@ def write_reset_file(
     writer = csv.writer(text, lineterminator="\n")
     for row in usable:
         of_group = [row["groupId"]] if len(groups) > 1 else []
-        writer.writerow([*of_group, row["topic"], row["partition"], row["committedOffset"]])
+        is_lost = row["status"] == "on-lost-branch"
+        offset = row["safeOffset" if is_lost else "committedOffset"]
+        writer.writerow([*of_group, row["topic"], row["partition"], offset])
     with destination(path, evidence, overwrite=overwrite, option="--reset-file") as sink:
         sink.write(text.getvalue().encode())
     chosen = " ".join(f"--group {shell_word(group)}" for group in groups)

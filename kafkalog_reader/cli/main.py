@@ -23,6 +23,8 @@ COMMANDS: Final = {
     "groups": "kafkalog_reader.cli.groups:groups_command",
     "transactions": "kafkalog_reader.cli.transactions:transactions_command",
     "census": "kafkalog_reader.cli.census:census_command",
+    "duplicates": "kafkalog_reader.cli.duplicates:duplicates_command",
+    "keys": "kafkalog_reader.cli.keys:keys_command",
     "table": "kafkalog_reader.cli.table:table_command",
     "tables": "kafkalog_reader.cli.tables:tables_command",
     "sql": "kafkalog_reader.cli.sql:sql_command",
@@ -37,7 +39,9 @@ SECTIONS: Final = {
     "See what is there": ("ls", "records", "find"),
     "Check and compare": ("verify", "changes", "report", "explain"),
     "Start brokers again, save data": ("plan", "quorum", "salvage"),
-    "Follow leaders and clients": ("timeline", "groups", "transactions", "census"),
+    "Follow leaders and clients": (
+        "timeline", "groups", "transactions", "duplicates", "keys", "census"
+    ),  # fmt: skip
     "Query everything": ("table", "tables", "sql", "schema"),
     "Read single bytes": ("inspect", "dump"),
 }

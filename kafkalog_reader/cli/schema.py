@@ -13,7 +13,8 @@ from kafkalog_reader.cli.run import verbose_option
 
 OF_COMMANDS: Final = (
     "replica-diff", "plan", "quorum", "report", "changes", "ls-by-topic", "ls-by-broker", "find",
-    "timeline", "census", "groups-by-partition", "groups-by-group",
+    "timeline", "census", "duplicates", "duplicates-by-record", "keys", "groups-by-partition",
+    "groups-by-group",
 )  # fmt: skip
 """What ``kafkalog schema`` knows besides tables."""
 
@@ -41,10 +42,10 @@ def schema_command(name: str) -> None:
       kafkalog schema findings
 
     NAME is replica-diff, plan, quorum, report, changes, ls-by-topic, ls-by-broker, find, timeline,
-    census, groups-by-partition, groups-by-group, or any table of `kafkalog tables`. `kafkalog
-    verify` prints rows of the table findings, `kafkalog ls` without --by those of replicas,
-    `kafkalog transactions` those of open_transactions, `kafkalog report --extract` one object. The
-    schemas are also in docs/schemas.
+    census, duplicates, duplicates-by-record, keys, groups-by-partition, groups-by-group, or any
+    table of `kafkalog tables`. `kafkalog verify` prints rows of the table findings, `kafkalog ls`
+    without --by those of replicas, `kafkalog transactions` those of open_transactions, `kafkalog
+    report --extract` one object. The schemas are also in docs/schemas.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     click.echo(json.dumps(schema_named(name), indent=2, ensure_ascii=False))
 
@@ -91,6 +92,16 @@ def schema_named(name: str) -> dict[str, Any]:
             return json_schema.command_schema(
                 "census", "Batches of a topic with one codec and format", commands.CENSUS
             )
+        case "duplicates":
+            return json_schema.command_schema(
+                "duplicates", "A partition with duplicates", commands.DUPLICATES
+            )
+        case "duplicates-by-record":
+            return json_schema.command_schema(
+                "duplicates --by record", "A duplicate", commands.DUPLICATE_RECORDS
+            )
+        case "keys":
+            return json_schema.command_schema("keys", "The keys of a topic", commands.KEYS)
         case "groups-by-partition":
             return json_schema.command_schema(
                 "groups", "A partition of a group", commands.GROUP_PARTITIONS

@@ -54,6 +54,7 @@ _OF_DAMAGED: Final = (
     OF_ONE_COPY - codes_with(Role.PUT_TOGETHER_WRONGLY) - codes_with(Role.BESIDE_THE_LOGS)
 ) | {DAMAGE_UNRECOVERABLE}
 """Codes that, if severe, show that files are damaged or missing."""
+_OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS)
 _SEVERE: Final = "CH"
 
 
@@ -175,7 +176,7 @@ class Report:
             return
         yield ()
         severe = {kind.headline.code for kind in found if kind.severity in _SEVERE}
-        if severe - OF_ONE_COPY:
+        if severe & _OF_SEVERAL:
             yield from wrapped(_COMPARE, columns)
         elif lagging:
             yield from wrapped(_ORDER.format(plural(len(lagging), "partition")), columns)

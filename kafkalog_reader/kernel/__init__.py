@@ -37,6 +37,7 @@ try:
     from kafkalog_reader.kernel import record_batches_cy as record_batches
     from kafkalog_reader.kernel import record_columns_cy as record_columns
     from kafkalog_reader.kernel import records_cy as records
+    from kafkalog_reader.kernel import repeats_cy as repeats
     from kafkalog_reader.kernel import sound_batches_cy as sound_batches
     from kafkalog_reader.kernel import uncompressed_batches_cy as uncompressed_batches
     from kafkalog_reader.kernel.record_batches_cy import is_compiled
@@ -47,8 +48,8 @@ except (ImportError, AttributeError, TypeError, ValueError) as error:  # Cython'
 
 __all__ = [
     "SHARED", "batch_search", "checksums", "codes", "is_compiled", "message_fields", "messages",
-    "payload_shapes", "record_batches", "record_columns", "records", "sound_batches",
-    "uncompressed_batches",
+    "payload_shapes", "record_batches", "record_columns", "records", "repeats",
+    "sound_batches", "uncompressed_batches",
 ]  # fmt: skip
 
 if not is_compiled():

@@ -12,10 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafkalog_reader.errors import CorruptCheckpointError, UnsupportedFormatError
+from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import best_replica
 from kafkalog_reader.tables.commit_moment import CommitMoment
+from kafkalog_reader.tables.commit_place import CommittedLog, Place
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
 from kafkalog_reader.tables.group_commits import (
     OFFSETS_TOPIC,
@@ -73,7 +76,7 @@ class GroupOffsetsTable(InternalTopicTable):
         schema = self.projected(request)
         current = current_commits(unit, request, progress)
         rows = plain_rows(current)
-        if rows and not {"lag", "status", *_OF_LOG}.isdisjoint(schema.names):
+        if rows and not {"lag", "status", "safeOffset", *_OF_LOG}.isdisjoint(schema.names):
             _add_logs(rows, unit.evidence, request)
         yield build_from_dicts(schema, rows)
 
@@ -184,7 +187,7 @@ def _add_logs(rows: list[dict[str, Any]], evidence: Evidence, request: ReadReque
     for row in rows:
         log = logs.get((row["clusterId"], row["topic"], row["partition"]))
         row |= log or {}
-        row["status"] = _status(row, log)
+        row["status"], row["safeOffset"] = _status(row, log)
         if log is not None and row["logEndOffset"] is not None:
             row["lag"] = max(row["logEndOffset"] - row["committedOffset"], 0)
 
@@ -195,15 +198,35 @@ def _log(replicas: Sequence[PartitionDirectory], request: ReadRequest) -> dict[s
         return None
     replica_columns = ReadRequest(columns=("topicId", *_OF_LOG), mode=request.mode)
     unit = DirectoryUnit(size_in_bytes=0, directories=(best,))
-    ((row,),) = (rows.to_pylist() for rows in ReplicasTable().read(unit, replica_columns))
-    return {("logTopicId" if name == "topicId" else name): value for name, value in row.items()}
+    (rows,) = ReplicasTable().read(unit, replica_columns)
+    row: dict[str, Any] = rows.to_pylist()[0]
+    row["logTopicId"] = row.pop("topicId")
+    if row["logEndOffset"] is not None:
+        row["log"] = CommittedLog(
+            log_start=row["logStartOffset"] or 0,
+            log_end=row["logEndOffset"],
+            epochs=_epochs(best),
+        )
+    return row
 
 
-def _status(row: dict[str, Any], log: dict[str, Any] | None) -> str:
-    if log is None or log["logEndOffset"] is None:
-        return "no-log"
+def _epochs(directory: PartitionDirectory) -> Sequence[tuple[int, int]]:
+    """The rows of the epoch checkpoint; none if it is missing or cannot be read."""
+    try:
+        entries = read_leader_epochs(directory.path, context=directory.context)
+    except (CorruptCheckpointError, UnsupportedFormatError):
+        return ()
+    return [(entry.leader_epoch, entry.start_offset) for entry in entries or ()]
+
+
+def _status(row: dict[str, Any], log: dict[str, Any] | None) -> tuple[str, int | None]:
+    """Whether a commit holds, and where its group can go on if it does not."""
+    found: CommittedLog | None = None if log is None else log.get("log")
+    if log is None or found is None:
+        return "no-log", None
     if None not in (row["topicId"], log["logTopicId"]) and row["topicId"] != log["logTopicId"]:
-        return "topic-recreated"
-    if log["logStartOffset"] is not None and row["committedOffset"] < log["logStartOffset"]:
-        return "below-log-start"
-    return "above-log-end" if row["committedOffset"] > log["logEndOffset"] else "ok"
+        return "topic-recreated", None
+    place = found.place_of(row["committedOffset"], row["committedLeaderEpoch"])
+    if place is Place.OK:
+        return place.value, None
+    return place.value, found.safe_offset(row["committedOffset"], row["committedLeaderEpoch"])

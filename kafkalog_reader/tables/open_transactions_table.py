@@ -172,7 +172,7 @@ class OpenTransactionsTable(Table[OpenTransactionsUnit]):
         if best is not None:
             try:
                 with one_look([best]) as (looked_at,):
-                    rows = _rows_of(looked_at, unit.coordinators, request, progress)
+                    rows = open_rows(looked_at, unit.coordinators, request, progress)
             except LocatedError as error:
                 damage.left_out(error)
             if rows:
@@ -180,12 +180,18 @@ class OpenTransactionsTable(Table[OpenTransactionsUnit]):
         yield build_from_dicts(self.projected(request), rows)
 
 
-def _rows_of(
+def open_rows(
     directory: PartitionDirectory,
     coordinators: Coordinators,
     request: ReadRequest,
     progress: Progress,
 ) -> list[dict[str, Any]]:
+    """The rows of one copy.
+
+    Raises:
+        LocatedError: damage, in mode ``FAILFAST``.
+        UnreadableFileError: a file cannot be opened or read.
+    """
     end = end_after_damage(directory, scan_tail(directory)).next_offset
     replayed = replay_transactions(
         directory, decided_from=end, log_end=end, mode=request.mode, progress=progress

@@ -12,7 +12,7 @@ import pytest
 from kafkalog_reader.kernel import SHARED
 
 MODULES = (
-    *SHARED, "batch_search", "checksums", "messages", "sound_batches",
+    *SHARED, "batch_search", "checksums", "messages", "repeats", "sound_batches",
     "uncompressed_batches",
 )  # fmt: skip
 

@@ -365,6 +365,28 @@ ABORT_TRANSACTION: Final = action(
     command="kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging --topic TOPIC "
     "--partition N",
 )
+SET_GROUP_OFFSET: Final = action(
+    "A12",
+    "set-group-offset",
+    short="set the offset of the group to one that the log has, before its consumers start",
+    explanation="A consumer whose committed offset is not in the log continues by "
+    "auto.offset.reset: with latest it skips what it has not read, with earliest it reads "
+    "everything again. `kafkalog groups PATH... --group GROUP --reset-file FILE` writes the "
+    "offsets of a group in the form that kafka-consumer-groups takes.",
+    warnings=("The group must not have running consumers.",),
+    command="kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group GROUP --topic TOPIC:N "
+    "--reset-offsets --to-offset OFFSET --dry-run",
+)
+MOVE_GROUPS: Final = action(
+    "A13",
+    "move-groups",
+    short="commit the offsets of the groups again, and leave the partition count of "
+    "__consumer_offsets as it is",
+    explanation="A coordinator loads a group from the one partition that the hash of its name "
+    "gives for the present number of partitions, so that it does not find offsets in another one. "
+    "`kafkalog groups PATH... --reset-file FILE` writes what is there.",
+    warnings=("The groups must not have running consumers.",),
+)
 REMOVE_DUPLICATES: Final = action(
     "A10",
     "remove-duplicates",

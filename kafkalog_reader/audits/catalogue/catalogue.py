@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue import (  # noqa: F401
     batch_rules,
     checkpoint_rules,
+    commit_rules,
     election_rules,
     index_rules,
     input_rules,

@@ -46,6 +46,8 @@ class Role(Enum):
     """Takes several replicas to find."""
     OF_PRODUCERS = auto()
     """What producers wrote, in a log that is sound."""
+    OF_CONSUMERS = auto()
+    """What groups committed, about a log that may be sound."""
     ONE_LEADER = auto()
     """Happens when one certain candidate leads."""
     PICTURED = auto()

@@ -54,6 +54,7 @@ class AbortedTransactionCheck:
         self._reached = _NONE
         self._markers: list[NDArray[Any]] = []
         self._is_whole = True
+        self._has_lost_track = False
         topic = replica.directory.topic or ""
         self._may_be_cleaned = replica.cleaner_offset is not None or topic.startswith("__")
 
@@ -62,6 +63,7 @@ class AbortedTransactionCheck:
         self._markers = []
         self._is_whole = True
         if base_offset != self._reached:
+            self._has_lost_track |= self._reached != _NONE
             self._open.clear()
         self._reached = base_offset
 
@@ -69,6 +71,12 @@ class AbortedTransactionCheck:
         """Handle bytes that are not a batch: they may have held a marker."""
         self._open.clear()
         self._is_whole = False
+        self._has_lost_track = True
+
+    @property
+    def may_be_open(self) -> bool:
+        """Whether a transaction is open after the batches so far, or may be."""
+        return bool(self._open) or self._has_lost_track
 
     def look(self, run: BatchRun) -> None:
         """Follow the batches of one window, while it is valid."""

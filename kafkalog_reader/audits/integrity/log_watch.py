@@ -29,6 +29,7 @@ from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.integrity.segment_chain_findings import border_findings
 from kafkalog_reader.audits.integrity.segment_checks import segment_checks
 from kafkalog_reader.audits.integrity.segment_times import is_outside
+from kafkalog_reader.audits.integrity.sequence_findings import SequenceCheck
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.batch_fields import MAGIC
@@ -71,6 +72,7 @@ class WatchedStream(BatchStream):
         self._of_segment: tuple[SegmentCheck, ...] = ()
         self._producers = ProducerCheck(replica)
         self._transactions = AbortedTransactionCheck(replica)
+        self._sequences = SequenceCheck(replica)
         self._keys = CompactedKeys(replica)
         self._before: BatchCheck | None = None
         self._check: BatchCheck | None = None
@@ -105,6 +107,7 @@ class WatchedStream(BatchStream):
         check = self._check = BatchCheck(self._replica, segment)
         self._producers.begin_segment(segment.base_offset)
         self._transactions.begin_segment(segment.base_offset)
+        self._sequences.begin_segment(segment)
         self._of_segment = segment_checks(self._replica, segment, self._checks, self._keys)
         self._offset_index = self._time_index = self._transaction_index = None
         try:
@@ -137,12 +140,14 @@ class WatchedStream(BatchStream):
             self._check.break_chain()
             self._producers.lose_track()
             self._transactions.lose_track()
+            self._sequences.lose_track()
         self._check.look(run)
         if run.summary.least_magic < MAGIC:
             is_message = run.magic < MAGIC
             self.messages_end = int(run.last_offset[is_message].max()) + 1
         self._producers.look(run)
         self._transactions.look(run)
+        self._sequences.look(run)
         for of_segment in self._of_segment:
             of_segment.look(run)
         if self._offset_index is not None:
@@ -166,6 +171,11 @@ class WatchedStream(BatchStream):
             self.found += self._transaction_index.findings(self._transactions)
 
     @property
+    def may_have_open_transaction(self) -> bool:
+        """Whether a transaction is open at the end, as far as the batches show; or may be."""
+        return self.has_transactions and self._transactions.may_be_open
+
+    @property
     def last_timestamp(self) -> int | None:
         """The greatest timestamp in the last segment that has batches, in milliseconds."""
         last = self._check
@@ -183,6 +193,7 @@ class WatchedStream(BatchStream):
         yield from self.found
         self._producers.conclude(self.next_offset)
         yield from self._producers.found
+        yield from self._sequences.findings()
         yield from self._keys.findings(self.next_offset)
         if self.has_old_magic and self.has_new_magic:
             yield finding(

@@ -248,6 +248,11 @@ class BatchStream:
         self._next_run()
 
     @property
+    def may_have_open_transaction(self) -> bool:
+        """Whether a transaction may be open at the end."""
+        return self.has_transactions
+
+    @property
     def is_restored(self) -> bool:
         """Whether the base offset of the current batch was corrected."""
         return self._restored_at == self.index

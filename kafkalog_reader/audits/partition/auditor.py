@@ -230,6 +230,8 @@ class _Auditor:
                 damaged=damaged[replica],
                 retries=stream.retries,
                 read_segments=stream.read_segments,
+                may_have_open_transaction=stream.may_have_open_transaction,
+                last_batch_timestamp=stream.last_batch_timestamp,
                 checked=(
                     check_replica(replica, stream) if isinstance(stream, WatchedStream) else None
                 ),

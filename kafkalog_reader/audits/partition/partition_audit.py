@@ -218,6 +218,16 @@ class PartitionAudit:
         return next(each for each in self.replicas if each.files == replica)
 
 
+def best_copy(audit: PartitionAudit) -> ReplicaAudit:
+    """The copy that tables read, as ``best_replica`` ranks them; the audit has one at least."""
+
+    def rank(replica: ReplicaAudit) -> tuple[int, int]:
+        epoch = replica.history.last_leader_epoch
+        return -1 if epoch is None else epoch, replica.log_end
+
+    return max(audit.replicas, key=rank)
+
+
 class _Named(Protocol):
     @property
     def name(self) -> str: ...

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.commit_findings import Commit
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.open_transactions_table import Coordinators
 
 _METADATA: Final = ReadRequest(topics=frozenset({METADATA_TOPIC}))
 
@@ -35,6 +37,9 @@ class PartitionUnit(Unit):
         lacking: node ids of brokers that were supplied and should have a replica, but have no
             folder of it: each creates an empty one.
         down: brokers among those that do not start, each with the reason.
+        commits: what consumer groups committed of it.
+        coordinators: of the cluster's transactions; None if that was not requested.
+        of_groups: findings about the groups in it, if it is a partition of ``__consumer_offsets``.
     """
 
     directories: tuple[PartitionDirectory, ...]
@@ -44,6 +49,9 @@ class PartitionUnit(Unit):
     unread: tuple[Finding, ...] = ()
     lacking: tuple[int, ...] = ()
     down: tuple[tuple[int, str], ...] = ()
+    commits: tuple[Commit, ...] = ()
+    coordinators: Coordinators | None = None
+    of_groups: tuple[Finding, ...] = ()
 
 
 def partition_units(

@@ -34,6 +34,8 @@ class ReplicaAudit:
         damaged: its batches with a wrong checksum.
         retries: which of its batches were stored again.
         read_segments: what reading its whole segments showed, by their path.
+        may_have_open_transaction: whether one is open at the end, or may be.
+        last_batch_timestamp: in milliseconds; None without batches.
         start: what the next start of its broker does to it, or why that cannot be predicted; None
             if the verdict is undecidable, and for the metadata log.
         candidate: the replica as the log of an election; None like ``start``.
@@ -47,6 +49,8 @@ class ReplicaAudit:
     damaged: DamagedBatches
     retries: RetryWatch
     read_segments: Mapping[str, ReadSegment]
+    may_have_open_transaction: bool = False
+    last_batch_timestamp: int | None = None
     start: Recovery | LocatedError | None = None
     candidate: Candidate | None = None
     checked: Checked | None = None

@@ -23,6 +23,8 @@ from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.identity_findings import identity_finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
+from kafkalog_reader.audits.partition.commit_findings import commit_findings
+from kafkalog_reader.audits.partition.committed_offsets import with_commits
 from kafkalog_reader.audits.partition.epoch_rows import with_epoch_actions
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.lost_start import with_lost_starts
@@ -44,6 +46,10 @@ from kafkalog_reader.audits.partition.supply_findings import (
     supply_findings,
 )
 from kafkalog_reader.audits.partition.supply_units import with_supply
+from kafkalog_reader.audits.partition.transaction_findings import (
+    transaction_findings,
+    with_coordinators,
+)
 from kafkalog_reader.audits.partition.unit_audit import audit_unit
 from kafkalog_reader.audits.partition.unread_replicas import with_unread
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
@@ -68,7 +74,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 OF_ONE_COPY: Final = (
-    frozenset(CATALOGUE) - codes_with(Role.SEVERAL_REPLICAS) - codes_with(Role.OF_PRODUCERS)
+    frozenset(CATALOGUE)
+    - codes_with(Role.SEVERAL_REPLICAS)
+    - codes_with(Role.OF_PRODUCERS)
+    - codes_with(Role.OF_CONSUMERS)
 )
 """Codes that show whether a single copy is sound."""
 _OF_ALL_PARTITIONS: Final = "CHM"
@@ -122,6 +131,7 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         and ``plan`` all work on these units.
         """
         units = with_supply(partition_units(evidence, request, with_topics=True), evidence)
+        units = with_coordinators(with_commits(units, evidence), evidence)
         unread: list[Finding] = []
         for unit in with_unread(units, evidence, request):
             unread += unit.unread
@@ -204,7 +214,10 @@ def audited(
         with one_look(group) as looked_at:
             part = replace(unit, directories=tuple(looked_at))
             audit = audit_unit(part, request, progress, quick=quick)
-            found = (*findings_of(audit, unit.supply), *(() if number else unit.unread))
+            found = findings_of(audit, unit.supply)
+            if not number:
+                found += (*commit_findings(audit, unit.commits), *unit.unread, *unit.of_groups)
+                found += (*transaction_findings(audit, unit.coordinators),)
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each

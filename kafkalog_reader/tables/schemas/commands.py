@@ -89,6 +89,79 @@ CENSUS: Final = (
     Column("savedBytes", pa.int64(), "that full batches would save; null: unknown", "bytes"),
 )
 
+_CAUSE: Final = (
+    "retry: sent again without idempotence; retry-to-next-leader: the same under a later leader "
+    "epoch; same-sequence: a broker accepted an idempotent batch twice; sent-again: by the "
+    "application"
+)
+
+DUPLICATES: Final = (
+    _CLUSTER,
+    Column("brokerId", pa.int32(), "of the copy that was read"),
+    _TOPIC,
+    _PARTITION,
+    Column("records", pa.int64(), "records that were compared"),
+    Column("duplicates", pa.int64(), "copies after the first one of each record"),
+    Column("duplicateBytes", pa.int64(), "keys and values of the duplicates", "bytes"),
+    Column("firstOffset", pa.int64(), "of the first record that is there again"),
+    Column("nextOffset", pa.int64(), "one past the last duplicate"),
+    Column(
+        "histogram",
+        pa.list_(pa.struct([("times", pa.int32()), ("records", pa.int64())])),
+        "how many different records are there how often; 1000 is 1000 or more",
+    ),
+    Column("retry", pa.int64(), "duplicates that were sent again without idempotence"),
+    Column("retryToNextLeader", pa.int64(), "the same, under a later leader epoch"),
+    Column(
+        "sameSequence", pa.int64(), "duplicates of idempotent batches: a broker took them twice"
+    ),
+    Column("sentAgain", pa.int64(), "duplicates with a new sequence or from another producer"),
+    Column("suggestedRetries", pa.int32(), "retries of the producer, if nearly all fit; or null"),
+    Column(
+        "inOtherPartitions",
+        pa.int64(),
+        "records that an earlier partition of the topic has, too; null: not asked",
+    ),
+    Column("brokerTimes", pa.int64(), "records with LogAppendTime, whose times are not compared"),
+    Column("notCompared", pa.int64(), "records without a timestamp (format 0)"),
+)
+
+KEYS: Final = (
+    _CLUSTER,
+    _TOPIC,
+    Column("partitions", pa.int32(), "by the highest folder that was supplied"),
+    Column("records", pa.int64(), "in the supplied partitions"),
+    Column("nullKeys", pa.int64(), "records without a key"),
+    Column("longestNullRun", pa.int64(), "of records without a key, one after another"),
+    Column("keys", pa.int64(), "distinct keys that were compared"),
+    Column("oneIn", pa.int64(), "which part of all keys that is: 1 for every one"),
+    Column(
+        "partitioner",
+        pa.string(),
+        "murmur2 (Java), crc32 (librdkafka consistent), fnv1a (Sarama), java-hash, "
+        "java-hash-masked; null: none explains the keys, or there are too few",
+    ),
+    Column("keysOutside", pa.int64(), "compared keys that it puts into another partition"),
+    Column("keysInSeveral", pa.int64(), "more partitions than one that compared keys are in"),
+    Column("exampleKey", pa.binary(), "one of the keys outside; null: none"),
+    Column("examplePartition", pa.int32(), "where it is"),
+    Column("expectedPartition", pa.int32(), "where the partitioner puts it"),
+    Column("largestPartition", pa.int32(), "partition with the most records"),
+    Column("largestShare", pa.float64(), "of all records of the topic"),
+)
+
+DUPLICATE_RECORDS: Final = (
+    _CLUSTER,
+    _TOPIC,
+    _PARTITION,
+    Column("offset", pa.int64(), "of the duplicate"),
+    Column("previousOffset", pa.int64(), "of the copy before it"),
+    Column("copy", pa.int32(), "2 for the second copy, and so on"),
+    Column("cause", pa.string(), _CAUSE),
+    Column("timestamp", TIMESTAMP, "of the duplicate"),
+    Column("key", pa.binary(), "key; null and empty are different"),
+)
+
 FOUND_RECORDS: Final = (
     _CLUSTER,
     Column("brokerId", pa.int32(), "node.id or broker.id in meta.properties"),

@@ -47,8 +47,10 @@ GROUP_OFFSETS: Final = (
     Column(
         "status",
         pa.string(),
-        "ok, below-log-start, above-log-end (both reset the group), topic-recreated or no-log",
+        "ok, below-log-start, above-log-end (both reset the group), on-lost-branch (the records it "
+        "read were cut off by an election), topic-recreated or no-log",
     ),
+    Column("safeOffset", pa.int64(), "where the group can go on if its offset does not hold"),
     Column("logStartOffset", pa.int64(), "of the best copy of the partition"),
     Column("highWatermarkLow", pa.int64(), "its files prove that offsets below are committed"),
     Column("highWatermarkHigh", pa.int64(), "none is committed from here on"),

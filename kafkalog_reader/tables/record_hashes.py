@@ -1,0 +1,77 @@
+"""Hashes of what a record is to a consumer: key, value, headers, and its client's timestamp."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafkalog_reader.kernel import repeats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+COLUMNS: Final = ("key", "value", "headers", "timestamp", "timestampType")
+"""Columns of the table ``records`` that are hashed."""
+CREATE_TIME: Final = 0
+_NULL: Final = 0x2545_F491_4F6C_DD1D
+"""In the place of a null; an empty value is something else."""
+_FACTOR: Final = 0x1E37_79B9_7F4A_7C15
+_LOW_BITS: Final = (1 << 63) - 1
+
+
+def content_hashes(rows: pa.RecordBatch) -> NDArray[np.int64]:
+    """Hashes from 0 to 2^63 - 1 of records in ``COLUMNS``; no Python object for each record.
+
+    Times that the broker set are left out, because they differ where a client sent twice.
+    """
+    is_client_time = _numbers(rows["timestampType"]) == CREATE_TIME
+    times = np.where(is_client_time, _numbers(rows["timestamp"]), 0)
+    found: NDArray[np.int64] = (times * _FACTOR) & _LOW_BITS
+    _mix(found, rows["key"])
+    _mix(found, rows["value"])
+    headers = rows["headers"]
+    if headers.null_count < len(headers):
+        found ^= _of_headers(headers)
+    return found
+
+
+def hashes_of(column: pa.Array) -> NDArray[np.int64]:
+    """Hashes of a column of bytes or text alone."""
+    found = np.zeros(len(column), np.int64)
+    _mix(found, column)
+    return found
+
+
+def _numbers(column: pa.Array) -> NDArray[np.int64]:
+    plain = column.cast(pa.int64()) if column.type != pa.int64() else column
+    numbers: NDArray[np.int64] = pc.fill_null(plain, 0).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _mix(found: NDArray[np.int64], column: pa.Array) -> None:
+    """Mix a column of bytes or text into the hashes."""
+    if column.null_count:
+        found ^= np.where(column.is_null().to_numpy(zero_copy_only=False), _NULL, 0)
+    if len(column):
+        _, offsets, data = column.buffers()
+        places = np.frombuffer(offsets, np.int32, len(column) + 1, 4 * column.offset)
+        repeats.hash_ranges(np.frombuffer(data or b"", np.uint8), places, found)
+
+
+def _of_headers(headers: pa.ListArray) -> NDArray[np.int64]:
+    """One hash for the headers of each record; the order of headers counts."""
+    flat = pc.list_flatten(headers)
+    parents = pc.list_parent_indices(headers).to_numpy(zero_copy_only=False)
+    first = np.zeros(len(headers), np.int64)
+    starts = np.flatnonzero(np.diff(parents, prepend=-1))
+    first[parents[starts]] = starts
+    of_each = np.arange(len(flat), dtype=np.int64) - first[parents]
+    _mix(of_each, pc.struct_field(flat, "key"))
+    _mix(of_each, pc.struct_field(flat, "value"))
+    found = np.zeros(len(headers), np.int64)
+    if len(starts):
+        found[parents[starts]] = np.add.reduceat(of_each, starts) & _LOW_BITS
+    return found

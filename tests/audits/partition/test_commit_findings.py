@@ -1,0 +1,84 @@
+"""Commits that do not hold, and groups in the wrong partition: in findings and in ``groups``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+import kafkalog_reader
+from fixtures.synthetic.consumer_groups import IN_PLACE, PARTITIONS, STATES
+from kafkalog_reader.cli.groups import groups_command
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.verify import verify_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fixtures.synthetic.consumer_groups import GroupState
+
+STATUSES = {
+    "KL-801": "above-log-end", "KL-802": "below-log-start", "KL-803": "on-lost-branch",
+}  # fmt: skip
+OF_COMMITS = [state for state in STATES if state.commits]
+
+
+def findings(root: Path) -> list[dict[str, Any]]:
+    rows = kafkalog_reader.open(str(root)).table("findings").to_arrow().to_pylist()
+    return [row for row in rows if row["code"].startswith("KL-8")]
+
+
+def safe_offset(row: dict[str, Any]) -> int | None:
+    evidence = {each["name"]: each["value"] for each in row["evidence"]}
+    return int(evidence["safeOffset"]) if "safeOffset" in evidence else None
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.id)
+def test_each_state_has_its_findings_and_no_others(state: GroupState, tmp_path: Path) -> None:
+    found = findings(state.write(tmp_path))
+    assert {
+        (row["code"], row["brokerId"] if safe_offset(row) is not None else None, safe_offset(row))
+        for row in found
+    } == state.expected
+
+
+@pytest.mark.parametrize("state", OF_COMMITS, ids=lambda state: state.id)
+def test_the_command_groups_agrees(state: GroupState, tmp_path: Path) -> None:
+    result = CliRunner().invoke(
+        groups_command, [str(state.write(tmp_path)), "--format", "json"], standalone_mode=False
+    )
+    (row,) = map(json.loads, result.stdout.splitlines())
+    expected = [(STATUSES[code], safe) for code, _, safe in state.expected if code in STATUSES]
+    assert (row["status"], row["safeOffset"]) == (expected or [("ok", None)])[0]
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.id)
+def test_verify_and_replica_diff_end_alike(state: GroupState, tmp_path: Path) -> None:
+    root = str(state.write(tmp_path))
+    verified, compared = (
+        CliRunner().invoke(command, [root], standalone_mode=False).return_value
+        for command in (verify_command, replica_diff)
+    )
+    assert verified == compared
+    assert verified in (0, 1)
+
+
+def test_a_selected_topic_has_its_findings(tmp_path: Path) -> None:
+    state = next(each for each in STATES if each.id == "Q15c")
+    evidence = kafkalog_reader.open(str(state.write(tmp_path)))
+    rows = evidence.table("findings", topic="t").to_arrow().to_pylist()
+    assert "KL-801" in {row["code"] for row in rows}
+
+
+def test_a_wrong_number_of_partitions_is_no_finding(tmp_path: Path) -> None:
+    """Of 50 partitions only some were supplied: their highest number says nothing."""
+    state = next(each for each in STATES if each.id == "Q16a")
+    root = state.write(tmp_path)
+    for number in range(14, PARTITIONS):
+        for file in (root / "broker-0" / f"__consumer_offsets-{number}").iterdir():
+            file.unlink()
+        (root / "broker-0" / f"__consumer_offsets-{number}").rmdir()
+    assert sum(number < 14 for number in IN_PLACE.values()) == 3
+    assert [row["code"] for row in findings(root)] == []
