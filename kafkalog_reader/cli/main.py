@@ -40,8 +40,13 @@ SECTIONS: Final = {
     "Check and compare": ("verify", "changes", "report", "explain"),
     "Start brokers again, save data": ("plan", "quorum", "salvage"),
     "Follow leaders and clients": (
-        "timeline", "groups", "transactions", "duplicates", "keys", "census"
-    ),  # fmt: skip
+        "timeline",
+        "groups",
+        "transactions",
+        "duplicates",
+        "keys",
+        "census",
+    ),
     "Query everything": ("table", "tables", "sql", "schema"),
     "Read single bytes": ("inspect", "dump"),
 }
