@@ -21,7 +21,7 @@ WHEEL_PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans quorums mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas clean check-demo check-test
+.PHONY: help demo test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans quorums mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas notebooks clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -120,6 +120,9 @@ man: $(VENV)/.demo  ## write man/man1, the manual pages, from the help of the co
 
 readme: check-demo $(VENV)/.test  ## put the real output of commands into README.md and docs
 	PYTHONPATH=. $(RUN) examples/write_readme.py
+
+notebooks: check-demo $(VENV)/.test  ## run the notebooks, and store what they print and draw
+	$(RUN) -m examples.write_notebooks
 
 clean:  ## remove build results; captures and caches stay
 	rm -rf build dist *.egg-info $(VENV)

@@ -1,6 +1,6 @@
 """One lane per replica over the offsets: leader epochs, log end, high watermark, and the fork.
 
-This module draws it as text for a terminal; ``lanes_figure`` draws the same for a notebook.
+This module draws it as text for a terminal; ``figures.lanes`` draws the same for a notebook.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def test_a_thousand_leader_epochs_still_make_a_picture() -> None:
 
 
 def test_the_figure_has_a_bar_a_piece_and_a_line_at_the_fork() -> None:
-    from kafkalog_reader.report.lanes_figure import lanes_figure
+    from kafkalog_reader.report.figures import lanes_figure
 
     (axes,) = lanes_figure(SPLIT).axes
     assert len(axes.patches) == 4
@@ -91,7 +91,7 @@ def test_the_figure_has_a_bar_a_piece_and_a_line_at_the_fork() -> None:
 
 @pytest.mark.parametrize("count", [1, 12])
 def test_the_figure_can_be_drawn_without_a_display(count: int) -> None:
-    from kafkalog_reader.report.lanes_figure import lanes_figure
+    from kafkalog_reader.report.figures import lanes_figure
 
     lanes = Lanes(
         title="t-0",

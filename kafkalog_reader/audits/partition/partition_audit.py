@@ -17,7 +17,6 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.membership import named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole, unseen_brokers
-from kafkalog_reader.errors import MissingPackageError
 from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
@@ -204,13 +203,9 @@ class PartitionAudit:
         Raises:
             MissingPackageError: matplotlib, which the extra ``notebook`` brings, is not installed.
         """
-        try:
-            import_module("matplotlib")
-        except ModuleNotFoundError as error:
-            raise MissingPackageError("matplotlib", extra="notebook") from error
         # By name: pictures belong to a later layer, which this one must not import.
         lanes = import_module("kafkalog_reader.report.lanes").lanes_of(self)
-        drawn: Figure = import_module("kafkalog_reader.report.lanes_figure").lanes_figure(lanes)
+        drawn: Figure = import_module("kafkalog_reader.report.figures").lanes_figure(lanes)
         return drawn
 
     def of(self, replica: Replica) -> ReplicaAudit:
