@@ -279,8 +279,13 @@ def damaged_rows(first: int, following: int) -> DamagedBatches:
     """One damaged batch, a record an offset, that no copy has intact."""
     found = DamagedBatches()
     found.holders.append(())
-    columns = (np.array([each], np.int64) for each in (first, following, following - first))
-    found._parts.append(DamagedRows(*columns, np.array([0], np.int32)))
+    rows = DamagedRows(
+        first_offset=np.array([first]),
+        next_offset=np.array([following]),
+        records=np.array([following - first]),
+        intact_on=np.array([0], np.int32),
+    )
+    found._parts.append(rows)
     return found
 
 
