@@ -21,6 +21,11 @@ _NEWEST: Final = "newest = max(map(_timestamp, segments), default=-%s)"
 _NO_OFFSET: Final = "if start %s next_offset:"
 _CHEAPEST: Final = 'return "offset" if "offset" in names else names[%s]'
 _MIXED: Final = "mixed ^= (run.crc[part] ^ run.crc_computed[part] << 1).astype(np.uint64) %s crc"
+_CACHED: Final = "read = (_read_small if version.size_in_bytes %s _SMALL else _read_large)("
+_REBUILT: Final = "rebuild = index_rebuild(directory, log_load, hidden %s cut.sound, count)"
+_NEEDLESS: Final = (
+    "is_needless=kept_until %s end and max(first_cut, leader.log_start_offset) < common_end,"
+)
 _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
@@ -42,6 +47,24 @@ EQUIVALENT: Final = (
         line="greatest_timestamp=-1,",
         changed="greatest_timestamp=- 2,",
         reason="any negative timestamp means that the file's time counts",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/election/follower_outcome.py",
+        line=_NEEDLESS % "<",
+        changed=_NEEDLESS % "<=",
+        reason="if all is kept, the first offset cut is the end, which both do not share",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/files.py",
+        line=_CACHED % "<=",
+        changed=_CACHED % ">",
+        reason="another cache keeps what was read, with room for more or for less",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/recovery.py",
+        line=_REBUILT % "+",
+        changed=_REBUILT % "-",
+        reason="with these outcomes the start cuts nothing",
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/retention.py",

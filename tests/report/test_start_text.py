@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.report.start_text import start_lines, start_trouble
 from tests.audits.conftest import audit_of
@@ -88,7 +89,7 @@ def test_every_outcome_has_its_words_and_only_what_is_down_a_line(
     write_small(tmp_path, is_clean=True, recovery_point=23)
     audit = audit_of(tmp_path)
     (one,) = audit.replicas
-    assert one.start is not None
+    assert isinstance(one.start, Recovery)
     start = replace(one.start, outcome=outcome, reason="0.log: damaged")
     changed = replace(audit, replicas=(replace(one, start=start),))
     assert troubles(changed) == ([] if words is None else [f"broker 1: {words}"])

@@ -169,3 +169,19 @@ def test_a_base_offset_that_only_one_header_has_is_put_right(
     assert (difference.first_offset, difference.next_offset) == (2, 4)
     assert difference.moved == (found.replicas[wrong_copy],)
     assert not found.forks
+
+
+@pytest.mark.parametrize(("epoch", "companion"), [(1, 0), (2, 1)])
+def test_a_copy_with_a_gap_at_the_fork_follows_its_own_epoch(epoch: int, companion: int) -> None:
+    """Its next batch is above what the others have there."""
+    logs = ["0-1/e0 2-3/e1", "0-1/e0 2-3/e2", f"0-1/e0 9-9/e{epoch}"]
+    found = compared_in_files([[*parse_log(log)] for log in logs], [1 << 20] * 3)
+    (root,) = found.roots
+    sides = sorted(tuple(each.broker_id for each in side.replicas) for side in root.children)
+    assert sides == sorted([(companion, 2), (1 - companion,)])
+    one, other, third = found.replicas
+    assert found.content_fork((one, other)[1 - companion], third) == 2
+    assert [
+        (each.kind.value, each.first_offset, each.next_offset, each.absent)
+        for each in found.differences
+    ] == [("missing", 2, 4, (third,))]

@@ -6,12 +6,17 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from fixtures.builder import Batch, cluster, data_batch, replica
 from kafkalog_reader.audits.comparison.comparison import _Comparer
+from kafkalog_reader.audits.comparison.damaged_stretch import damaged_stretch
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.format.record import Record
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.tables.request import ReadRequest
 from tests.audits.comparison.batches_alone import compared
 
 if TYPE_CHECKING:
@@ -125,3 +130,32 @@ def test_each_damaged_batch_is_counted_and_reported(tmp_path: Path) -> None:
         log[n].base_offset for n in sorted(wrong)
     ]
     assert all(place.intact_on == (second,) for place in found.damaged[first].places)
+
+
+@pytest.mark.parametrize(
+    ("batches", "count"),
+    [
+        pytest.param({}, 70, id="equal_to_the_end"),
+        pytest.param({3: "crc", 40: "crc"}, 70, id="damage_does_not_end_it"),
+        pytest.param({3: "crc", 40: "leader_epoch"}, 40, id="another_epoch_ends_it"),
+        pytest.param({0: "leader_epoch"}, 0, id="at_the_first_batch"),
+    ],
+)
+def test_a_stretch_goes_on_while_only_damage_differs(
+    batches: dict[int, str], count: int, tmp_path: Path
+) -> None:
+    log = sound_log(random.Random(3))
+    changed = [
+        replace(batch, lies={batches[number]: 9}) if number in batches else batch
+        for number, batch in enumerate(log)
+    ]
+    described = replica(log[:1], epochs="0:0")
+    for broker, held in enumerate((log, changed)):
+        content = b"".join(batch.build() for batch in held)
+        cluster(tmp_path, {broker: replace(described, files={f"{0:020}.log": content})})
+    ((_, directories),) = discover([str(tmp_path)]).topic_partitions(ReadRequest())
+    stretch = damaged_stretch([BatchStream(each) for each in directories], len(log))
+    assert stretch.count == count
+    assert np.flatnonzero(stretch.differs).tolist() == [n for n in batches if n < count]
+    assert np.flatnonzero(~stretch.intact[1]).tolist() == [n for n in batches if n < count]
+    assert stretch.intact[0].all()

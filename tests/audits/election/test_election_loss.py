@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from fixtures.builder import Batch, marker_batch, parse_log, replica
-from kafkalog_reader.audits.comparison.committed import CommitBounds
+from kafkalog_reader.audits.comparison.committed import CommitBounds, CommitCount
 from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches, DamagedRows
+from kafkalog_reader.audits.comparison.difference import NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidate import Candidate
-from kafkalog_reader.audits.election.election_loss import lost_ranges
+from kafkalog_reader.audits.election.election_loss import committed_records, lost_ranges
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.tables.findings import findings_of
@@ -279,8 +280,13 @@ def damaged_rows(first: int, following: int) -> DamagedBatches:
     """One damaged batch, a record an offset, that no copy has intact."""
     found = DamagedBatches()
     found.holders.append(())
-    columns = (np.array([each], np.int64) for each in (first, following, following - first))
-    found._parts.append(DamagedRows(*columns, np.array([0], np.int32)))
+    rows = DamagedRows(
+        first_offset=np.array([first]),
+        next_offset=np.array([following]),
+        records=np.array([following - first]),
+        intact_on=np.array([0], np.int32),
+    )
+    found._parts.append(rows)
     return found
 
 
@@ -306,3 +312,14 @@ def test_what_the_leader_has_is_not_lost(end: int) -> None:
         [(end, 10)] if end < 10 else []
     )
     assert sum(each.records.total for each in lost) == 10 - end
+
+
+def test_records_of_a_branch_are_counted_by_what_its_holders_show() -> None:
+    """Of 0 to 9, broker 1 shows 4 committed; 8 are possibly, and 1 more if unclean."""
+    holders = [candidate(ONE, 10, ((2, 5),), known=4), candidate(TWO, 10, ((2, 5),))]
+    whole = branch(0, 10, ONE, TWO)
+    count = committed_records(whole, holders)
+    assert count == CommitCount(known=4, possible=4, only_if_unclean=1, uncommitted=1)
+    with_damage = committed_records(whole, holders, comparison(whole))
+    assert (with_damage.damaged, with_damage.damaged_known) == (3, 2)
+    assert committed_records(whole, holders, NotCompared("why")) == count
