@@ -13,11 +13,14 @@ from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.group_list import (
     MOVES_CONSUMERS,
     NO_COMMIT,
+    WITHOUT_OFFSET,
     commit_lines,
     group_lines,
     total_line,
     totals_of,
+    with_groups_of,
     with_members,
+    with_pending,
 )
 from kafkalog_reader.cli.listing import screen_width
 from kafkalog_reader.cli.options import (
@@ -83,6 +86,7 @@ def groups_command(
     its partitions. LAG counts up to the log end in the files of the best copy. A commit in a
     transaction counts if the transaction was committed. CONSUMER-ID, HOST and CLIENT-ID are those
     of the last member that had the partition. - means that it is unknown or that there is none.
+    NOTE names an offset that an open transaction will commit.
 
     --as-of shows the groups at an earlier time, as far as compaction kept their commits; log ends
     are those of the files. `kafkalog table group_commits` has every commit.
@@ -133,6 +137,8 @@ def _offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
 
 def _gathered(evidence: Evidence, options: dict[str, Any]) -> tuple[list[Row], list[Row]]:
     """The rows of the table groups, and one row per partition of each group."""
+    from kafkalog_reader.tables.pending_commits import pending_commits
+
     groups = _rows("groups", ("clusterId", "groupId", "type", "state", "members", "protocol"),
                    evidence, options)  # fmt: skip
     of_members = ("clusterId", "groupId", "assignment", "memberId", "clientHost", "clientId")
@@ -145,7 +151,29 @@ def _gathered(evidence: Evidence, options: dict[str, Any]) -> tuple[list[Row], l
         for row in rows
         if row["status"] != NO_COMMIT or request.selects(row["topic"], row["partition"])
     ]
-    return groups, rows
+    # What was open at an earlier time is not known: its markers are in the log now.
+    pending = pending_commits(evidence, request) if request.as_of is None else ()
+    rows = with_pending(rows, pending)
+    _check_topics(request, rows, evidence)
+    return with_groups_of(groups, rows), rows
+
+
+def _check_topics(request: ReadRequest, rows: Sequence[Row], evidence: Evidence) -> None:
+    """Refuse a topic that no group has a commit of and no folder is named after."""
+    from kafkalog_reader.tables.names import nearest
+    from kafkalog_reader.tables.request import ReadRequest
+
+    missing = (request.topics or frozenset()) - {row["topic"] for row in rows}
+    if not missing:
+        return
+    folders = evidence.partition_directories(ReadRequest())
+    known = {each.topic for each in folders if each.topic is not None}
+    known |= {row["topic"] for row in _rows("group_offsets", ("topic",), evidence, {})}
+    for topic in sorted(missing - known):
+        raise UsageError(
+            f"no topic {topic!r} in the given paths, nor an offset of it in __consumer_offsets"
+            f"{nearest(topic, known)}"
+        )
 
 
 def _rows(
@@ -214,7 +242,7 @@ def write_reset_file(
     from kafkalog_reader.cli.output import destination
     from kafkalog_reader.report.shell_word import shell_word
 
-    usable = [row for row in rows if row["status"] not in (NO_COMMIT, "topic-recreated")]
+    usable = [row for row in rows if row["status"] not in (*WITHOUT_OFFSET, "topic-recreated")]
     groups = list(dict.fromkeys(row["groupId"] for row in usable))
     if not usable:
         raise UsageError("--reset-file: no group has a committed offset to write")

@@ -77,7 +77,8 @@ def transactions_command(
     directories of all brokers. STATUS is ongoing if the coordinator has the partition in the
     transaction and will end it, hanging if it has not, no-coordinator if no supplied partition of
     __transaction_state knows the producer, and coordinator-damaged if one that may know more is
-    damaged or ends below its high watermark. SINCE is the coordinator's time, or else that of the first batch. LSO is the last stable offset.
+    damaged or ends below its high watermark. SINCE is the coordinator's time, or else that of the
+    first batch. LSO is the last stable offset.
 
     --by id lists all transactional ids; --as-of shows their states at an earlier time.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
@@ -93,7 +94,9 @@ def transactions_command(
     evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
     if by and not _has_states(evidence):
-        raise LogLayoutError(f"{_NO_STATES}, so nothing is known about transactional ids: {_SUPPLY}")
+        raise LogLayoutError(
+            f"{_NO_STATES}, so nothing is known about transactional ids: {_SUPPLY}"
+        )
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.internal_topic import plain_rows
 

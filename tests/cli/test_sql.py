@@ -64,7 +64,7 @@ def test_options_select_copies(untouched: Path, run: Run) -> None:
 
 
 def test_each_query_of_several_statements_is_shown(untouched: Path, run: Run) -> None:
-    statements = "CREATE TABLE a AS SELECT 7 n; SELECT n FROM a; DROP TABLE a; SELECT 2 two, 3 three"
+    statements = "CREATE TABLE a AS SELECT 7 n; FROM a; DROP TABLE a; SELECT 2 two, 3 three"
     expected = [{"n": 7}, {"two": 2, "three": 3}]
     assert rows(run("sql", statements, untouched, "--format", "json")) == expected
     answer = run("sql", statements, untouched)

@@ -65,8 +65,9 @@ def test_a_damaged_coordinators_log_leaves_open_who_ends_it(tmp_path: Path, run:
     damage(tmp_path, "__transaction_state", -1)
     answer = run("transactions", tmp_path)
     assert answer.status == 1
-    assert "unknown: __transaction_state is damaged or lost its end: its newest state may be missing" in (
-        answer.out
+    assert (
+        "unknown: __transaction_state is damaged or lost its end: its newest state may be missing"
+        in (answer.out)
     )
     assert answer.out.endswith("\n1 open transaction in 1 partition\n")
 
