@@ -35,8 +35,10 @@ def schema_command(name: str) -> None:
 
     NAME is replica-diff, plan, changes, ls-by-topic, ls-by-broker, find, timeline, census,
     groups-by-partition, groups-by-group, or any table of `kafkalog tables`. `kafkalog verify`
-    prints rows of the table findings, `kafkalog ls` without --by those of replicas, `kafkalog
-    transactions` those of open_transactions. The schemas are also in docs/schemas.
+    prints rows of the table findings, and `kafkalog ls` without --by those of replicas. `kafkalog
+    groups` prints groups-by-partition, and with --by group groups-by-group: groups is the table of
+    that name. `kafkalog transactions` prints rows of the table open_transactions, and with --by id
+    those of transactions. The schemas are also in docs/schemas.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     click.echo(json.dumps(schema_named(name), indent=2, ensure_ascii=False))
 
