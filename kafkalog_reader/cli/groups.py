@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -103,7 +104,7 @@ def groups_command(
     evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
     supplied_partitions = _offsets_partitions(evidence, request)
-    groups, rows = _gathered(evidence, options)
+    groups, rows = _gathered(evidence, options, names)
     if names:
         _check_names(names, groups)
         groups = [each for each in groups if each["groupId"] in names]
@@ -135,15 +136,25 @@ def _offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
     return count
 
 
-def _gathered(evidence: Evidence, options: dict[str, Any]) -> tuple[list[Row], list[Row]]:
-    """The rows of the table groups, and one row per partition of each group."""
+def _gathered(
+    evidence: Evidence, options: dict[str, Any], names: Sequence[str]
+) -> tuple[list[Row], list[Row]]:
+    """The rows of the table groups, and one row per partition of each group.
+
+    With names of groups, only the logs of their partitions are looked at.
+    """
     from kafkalog_reader.tables.pending_commits import pending_commits
 
     groups = _rows("groups", ("clusterId", "groupId", "type", "state", "members", "protocol"),
                    evidence, options)  # fmt: skip
     of_members = ("clusterId", "groupId", "assignment", "memberId", "clientHost", "clientId")
     members = _rows("group_members", of_members, evidence, options)
-    commits = _rows("group_offsets", None, evidence, options)
+    places = None
+    if names:
+        known = _rows("group_offsets", ("groupId", "topic", "partition"), evidence, options)
+        chosen = [row for row in known if row["groupId"] in names]
+        places = frozenset((row["topic"], row["partition"]) for row in chosen)
+    commits = _rows("group_offsets", None, evidence, options, places)
     rows = with_members(commits, members)
     request = _request("group_offsets", None, options)
     rows = [
@@ -177,15 +188,15 @@ def _check_topics(request: ReadRequest, rows: Sequence[Row], evidence: Evidence)
 
 
 def _rows(
-    name: str, columns: tuple[str, ...] | None, evidence: Evidence, options: dict[str, Any]
-) -> list[Row]:
+    name: str, columns: tuple[str, ...] | None, evidence: Evidence, options: dict[str, Any],
+    places: frozenset[tuple[str, int]] | None = None,
+) -> list[Row]:  # fmt: skip
     from kafkalog_reader import registry
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.internal_topic import plain_rows
 
-    reading = TableRows(
-        registry.table(name), evidence, _request(name, columns, options), rows_on_stdout=False
-    )
+    request = replace(_request(name, columns, options), assigned=places)
+    reading = TableRows(registry.table(name), evidence, request, rows_on_stdout=False)
     rows: list[Row] = []
     for each in reading:
         rows += plain_rows(each)

@@ -174,6 +174,20 @@ def test_only_named_groups_are_shown(tmp_path: Path, run: Run) -> None:
     assert "Did you mean 'billing'?" in answer.err
 
 
+def test_logs_of_other_groups_are_not_looked_at(tmp_path: Path, run: Run) -> None:
+    path = write(tmp_path, commit(0, 2, group="billing"))
+    (path / "broker-0" / "log-start-offset-checkpoint").write_bytes(b"damaged")
+    assert "log-start-offset-checkpoint" in run("groups", path).err
+    in_open = replace(
+        commit(0, 2, group="etl"), producer_id=7, producer_epoch=0, flags=TRANSACTIONAL_BIT
+    )
+    path = write(tmp_path / "both", in_open, commit(1, 3, group="billing"))
+    (path / "broker-0" / "log-start-offset-checkpoint").write_bytes(b"damaged")
+    (row,) = rows_of(run, path, "--group", "etl")
+    assert row["pendingOffset"] == 2
+    assert run("groups", path, "--group", "etl").err == ""
+
+
 def test_inputs_without_the_topic_of_groups_are_an_error(brokers: Path, run: Run) -> None:
     answer = run("groups", brokers)
     assert answer.status == 2
