@@ -85,9 +85,10 @@ def census_command(
     Read from batch headers; no record is decompressed. BYTES/RECORD includes headers and is after
     compression: where a topic has batches of several codecs, it compares them. ONE-RECORD is the
     share of batches with a single record, HEADERS the share of bytes in batch headers, and FULLER
-    BATCHES SAVE what those headers would shrink by with full batches. Batches that the broker
-    writes to end transactions are not counted. In formats 0 and 1 compressed records cannot be
-    counted, and - stands for that.
+    BATCHES SAVE what those headers would shrink by with full batches. All data on disk counts, also
+    below the log start, where `kafkalog records` shows nothing; the control batches that brokers
+    write, such as those that end transactions, do not. In formats 0 and 1 compressed records cannot
+    be counted, and - stands for that.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.batch_census import census, columns

@@ -16,6 +16,9 @@ Row = dict[str, Any]
 
 MISSING: Final = "-"
 NO_COMMIT: Final = "no-commit"
+PENDING_COMMIT: Final = "pending-commit"
+WITHOUT_OFFSET: Final = (NO_COMMIT, PENDING_COMMIT)
+"""Statuses of rows that have no committed offset."""
 MOVES_CONSUMERS: Final = (
     "below-log-start", "above-log-end", "on-lost-branch", "topic-recreated",
 )  # fmt: skip
@@ -83,6 +86,49 @@ def with_members(commits: Iterable[Row], members: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=_order)
 
 
+def with_pending(rows: Iterable[Row], pending: Iterable[Row]) -> list[Row]:
+    """The rows with ``pendingOffset``: what an open transaction commits; None without one.
+
+    Partitions with nothing else are rows of their own, with the status ``pending-commit``.
+
+    Args:
+        rows: see ``with_members``.
+        pending: see ``pending_commits``; the last one of a partition counts.
+    """
+    offsets = {_order(commit): commit for commit in pending}
+    found = [
+        row | {"pendingOffset": offsets.get(_order(row), {}).get("committedOffset")} for row in rows
+    ]
+    known = set(map(_order, found))
+    for key, commit in offsets.items():
+        if key not in known:
+            place = {name: commit[name] for name in ("clusterId", "groupId", "topic", "partition")}
+            found.append({
+                **place, "status": PENDING_COMMIT, "pendingOffset": commit["committedOffset"],
+                **_member(None),
+            })  # fmt: skip
+    return sorted(found, key=_order)
+
+
+def with_groups_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
+    """The groups, and those that only an open transaction has an offset of.
+
+    The coordinator makes such a group an empty one, as it does at each offset of a group that has
+    no record of its own. Source: Kafka 4.4, OffsetMetadataManager#replay.
+    """
+    found = list(groups)
+    known = {(group["clusterId"], group["groupId"]) for group in found}
+    for row in rows:
+        name = row["clusterId"], row["groupId"]
+        if row["status"] == PENDING_COMMIT and name not in known:
+            known.add(name)
+            found.append({
+                "clusterId": name[0], "groupId": name[1], "type": "classic", "state": "Empty",
+                "members": 0, "protocol": None,
+            })  # fmt: skip
+    return found
+
+
 def _member(owner: Row | None) -> Row:
     return {name: owner[name] if owner else None for name in OF_MEMBER}
 
@@ -107,7 +153,7 @@ def totals_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
                 "clusterId": group["clusterId"], "groupId": group["groupId"],
                 "type": group["type"], "state": group["state"], "members": group["members"],
                 "assignmentStrategy": group["protocol"], "partitions": 0, "lag": None,
-                "unknownLags": 0, "lastCommitTime": None, "brokenCommits": 0,
+                "unknownLags": 0, "lastCommitTime": None, "brokenCommits": 0, "pendingCommits": 0,
             }  # fmt: skip
     for row in rows:
         total = totals.get((row["clusterId"], row["groupId"]))
@@ -119,6 +165,7 @@ def totals_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
         else:
             total["lag"] = (total["lag"] or 0) + row["lag"]
         total["brokenCommits"] += row["status"] in MOVES_CONSUMERS
+        total["pendingCommits"] += row.get("pendingOffset") is not None
         times = [
             time for time in (total["lastCommitTime"], row.get("commitTime")) if time is not None
         ]
@@ -184,7 +231,16 @@ def _cells(row: Row) -> dict[str, str]:
 
 
 def _note(row: Row) -> str:
+    notes = [_status_note(row)]
+    if row.get("pendingOffset") is not None:
+        notes.append(f"offset {row['pendingOffset']:,} is in an open transaction")
+    return "; ".join(filter(None, notes))
+
+
+def _status_note(row: Row) -> str:
     status = row["status"]
+    if status == PENDING_COMMIT:
+        return "nothing committed"
     if status == "below-log-start":
         return f"below the log start, {row['logStartOffset']:,}: auto.offset.reset applies"
     if status == "above-log-end":
@@ -209,6 +265,8 @@ def _group_cells(total: Row) -> dict[str, str]:
     notes = []
     if broken:
         notes.append(f"{plural(broken, 'committed offset')} not in the log")
+    if total["pendingCommits"]:
+        notes.append(f"{plural(total['pendingCommits'], 'offset')} in an open transaction")
     if unknown and total["lag"] is not None:
         notes.append(f"without the lag of {plural(unknown, 'partition')}")
     return {

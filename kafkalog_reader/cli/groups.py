@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -14,11 +15,14 @@ from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.group_list import (
     MOVES_CONSUMERS,
     NO_COMMIT,
+    WITHOUT_OFFSET,
     commit_lines,
     group_lines,
     total_line,
     totals_of,
+    with_groups_of,
     with_members,
+    with_pending,
 )
 from kafkalog_reader.cli.listing import screen_width
 from kafkalog_reader.cli.options import (
@@ -85,6 +89,7 @@ def groups_command(
     its partitions. LAG counts up to the log end in the files of the best copy. A commit in a
     transaction counts if the transaction was committed. CONSUMER-ID, HOST and CLIENT-ID are those
     of the last member that had the partition. - means that it is unknown or that there is none.
+    NOTE names an offset that an open transaction will commit.
 
     --as-of shows the groups at an earlier time, as far as compaction kept their commits; log ends
     are those of the files. `kafkalog table group_commits` has every commit.
@@ -101,7 +106,7 @@ def groups_command(
     evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
     supplied_partitions = offsets_partitions(evidence, request)
-    groups, rows = gathered(evidence, options)
+    groups, rows = gathered(evidence, options, names)
     if names:
         _check_names(names, groups)
         groups = [each for each in groups if each["groupId"] in names]
@@ -133,13 +138,25 @@ def offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
     return count
 
 
-def gathered(evidence: Evidence, options: dict[str, Any]) -> tuple[list[Row], list[Row]]:
-    """The rows of the table groups, and one row per partition of each group."""
+def gathered(
+    evidence: Evidence, options: dict[str, Any], names: Sequence[str] = ()
+) -> tuple[list[Row], list[Row]]:
+    """The rows of the table groups, and one row per partition of each group.
+
+    With names of groups, only the logs of their partitions are looked at.
+    """
+    from kafkalog_reader.tables.pending_commits import pending_commits
+
     groups = _rows("groups", ("clusterId", "groupId", "type", "state", "members", "protocol"),
                    evidence, options)  # fmt: skip
     of_members = ("clusterId", "groupId", "assignment", "memberId", "clientHost", "clientId")
     members = _rows("group_members", of_members, evidence, options)
-    commits = _rows("group_offsets", None, evidence, options)
+    places = None
+    if names:
+        known = _rows("group_offsets", ("groupId", "topic", "partition"), evidence, options)
+        chosen = [row for row in known if row["groupId"] in names]
+        places = frozenset((row["topic"], row["partition"]) for row in chosen)
+    commits = _rows("group_offsets", None, evidence, options, places)
     rows = with_members(commits, members)
     request = _request("group_offsets", None, options)
     rows = [
@@ -147,19 +164,41 @@ def gathered(evidence: Evidence, options: dict[str, Any]) -> tuple[list[Row], li
         for row in rows
         if row["status"] != NO_COMMIT or request.selects(row["topic"], row["partition"])
     ]
-    return groups, rows
+    # What was open at an earlier time is not known: its markers are in the log now.
+    pending = pending_commits(evidence, request) if request.as_of is None else ()
+    rows = with_pending(rows, pending)
+    _check_topics(request, rows, evidence)
+    return with_groups_of(groups, rows), rows
+
+
+def _check_topics(request: ReadRequest, rows: Sequence[Row], evidence: Evidence) -> None:
+    """Refuse a topic that no group has a commit of and no folder is named after."""
+    from kafkalog_reader.tables.names import nearest
+    from kafkalog_reader.tables.request import ReadRequest
+
+    missing = (request.topics or frozenset()) - {row["topic"] for row in rows}
+    if not missing:
+        return
+    folders = evidence.partition_directories(ReadRequest())
+    known = {each.topic for each in folders if each.topic is not None}
+    known |= {row["topic"] for row in _rows("group_offsets", ("topic",), evidence, {})}
+    for topic in sorted(missing - known):
+        raise UsageError(
+            f"no topic {topic!r} in the given paths, nor an offset of it in __consumer_offsets"
+            f"{nearest(topic, known)}"
+        )
 
 
 def _rows(
-    name: str, columns: tuple[str, ...] | None, evidence: Evidence, options: dict[str, Any]
-) -> list[Row]:
+    name: str, columns: tuple[str, ...] | None, evidence: Evidence, options: dict[str, Any],
+    places: frozenset[tuple[str, int]] | None = None,
+) -> list[Row]:  # fmt: skip
     from kafkalog_reader import registry
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.internal_topic import plain_rows
 
-    reading = TableRows(
-        registry.table(name), evidence, _request(name, columns, options), rows_on_stdout=False
-    )
+    request = replace(_request(name, columns, options), assigned=places)
+    reading = TableRows(registry.table(name), evidence, request, rows_on_stdout=False)
     rows: list[Row] = []
     for each in reading:
         rows += plain_rows(each)
@@ -218,7 +257,7 @@ def write_reset_file(
     from kafkalog_reader.cli.output import destination
     from kafkalog_reader.report.shell_word import shell_word
 
-    usable = [row for row in rows if row["status"] not in (NO_COMMIT, "topic-recreated")]
+    usable = [row for row in rows if row["status"] not in (*WITHOUT_OFFSET, "topic-recreated")]
     groups = list(dict.fromkeys(row["groupId"] for row in usable))
     if not usable:
         raise UsageError("--reset-file: no group has a committed offset to write")

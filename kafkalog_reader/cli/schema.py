@@ -43,9 +43,11 @@ def schema_command(name: str) -> None:
 
     NAME is replica-diff, plan, quorum, report, changes, ls-by-topic, ls-by-broker, find, timeline,
     census, duplicates, duplicates-by-record, keys, groups-by-partition, groups-by-group, or any
-    table of `kafkalog tables`. `kafkalog verify` prints rows of the table findings, `kafkalog ls`
-    without --by those of replicas, `kafkalog transactions` those of open_transactions, `kafkalog
-    report --extract` one object. The schemas are also in docs/schemas.
+    table of `kafkalog tables`. `kafkalog verify` prints rows of the table findings, and `kafkalog
+    ls` without --by those of replicas. `kafkalog groups` prints groups-by-partition, and with --by
+    group groups-by-group: groups is the table of that name. `kafkalog transactions` prints rows of
+    the table open_transactions, and with --by id those of transactions. `kafkalog report --extract`
+    prints one object. The schemas are also in docs/schemas.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     click.echo(json.dumps(schema_named(name), indent=2, ensure_ascii=False))
 

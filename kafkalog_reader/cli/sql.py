@@ -73,10 +73,12 @@ def sql_command(
       kafkalog sql 'SELECT topic, sum(count) FROM batches GROUP BY topic' /mnt/b1 /mnt/b2
       kafkalog sql /mnt/b1 /mnt/b2
 
-    The tables are those of `kafkalog table`: records has every copy of a record, --replica best one
-    of each. Only the columns that a query names are decoded; conditions on topic, partition,
-    brokerId and offset leave out directories and parts of logs. offset is a word of SQL: write
-    "offset". decode(value) is the text of a value. Times are UTC.
+    The tables are those of `kafkalog table`. records has every copy of each record, and what
+    consumers do not get: control records (isControl), and records below the log start that are
+    still on disk (logStartOffset of the table replicas). --replica best reads one copy. `kafkalog
+    records` shows only what consumers get. Only the columns that a query names are decoded;
+    conditions on topic, partition, brokerId and offset leave out directories and parts of logs.
+    offset is a word of SQL: write "offset". decode(value) is the text of a value. Times are UTC.
 
     Without a QUERY, statements are read from a prompt, or from standard input. Of several
     statements, separated by semicolons, each query is shown, in order.

@@ -21,12 +21,14 @@ from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import CLEAN, verbose_option
 from kafkalog_reader.cli.timeline_list import event_lines, events_of, title
 from kafkalog_reader.errors import LogLayoutError
+from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kafkalog_reader.cli.timeline_list import Key, Row
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
 
 
 @click.command(
@@ -52,30 +54,46 @@ def timeline_command(
 
     Times, leaders and the ISR are from the metadata log (KRaft), as far back as it and its
     snapshots reach; supply that of a controller. OFFSETS are those that the batches of the leader
-    epoch have, by broker if the copies differ. Without a metadata log, as with ZooKeeper, only
-    leader epochs and offsets are known. ELR are the eligible leader replicas of KIP-966.
+    epoch have, by broker if the copies differ; A FORK is where copies hold different records at the
+    same offsets. Without a metadata log, as with ZooKeeper, only leader epochs and offsets are
+    known. ELR are the eligible leader replicas of KIP-966. The leaders of __cluster_metadata itself
+    are from its own control records.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.results import write_json
+    from kafkalog_reader.tables.leader_changes import leader_changes
     from kafkalog_reader.tables.schemas.commands import TIMELINE
     from kafkalog_reader.tables.selection import check_selection
 
     evidence = supplied(paths)
-    check_selection(
-        evidence,
-        registry.request(registry.table("partition_states"), None, **options),
-        selects_directories=False,
-    )
+    request = registry.request(registry.table("partition_states"), None, **options)
+    check_selection(evidence, request, selects_directories=False)
     events = events_of(
-        _rows("partition_states", evidence, options), _rows("leader_epochs", evidence, options)
+        _rows("partition_states", evidence, options),
+        _rows("leader_epochs", evidence, options),
+        leader_changes(evidence, request) if request.selects(METADATA_TOPIC, 0) else (),
     )
     if not events:
-        raise LogLayoutError("no selected partition is in the inputs, nor in a metadata log")
+        raise LogLayoutError(_nothing_found(request, evidence))
     if output_format == "json":
         write_json(TIMELINE, [in_json(row) for rows in events.values() for row in rows])
     else:
         _write(_text_lines(events, evidence, options))
     return CLEAN
+
+
+def _nothing_found(request: ReadRequest, evidence: Evidence) -> str:
+    """What was selected is nowhere; the topic that was probably meant."""
+    from kafkalog_reader.tables.names import nearest
+    from kafkalog_reader.tables.request import ReadRequest
+
+    found = "no selected partition is in the inputs, nor in a metadata log"
+    if not request.topics:
+        return found
+    known = {each.topic for each in evidence.partition_directories(ReadRequest())}
+    known |= {row["topic"] for row in _rows("partition_states", evidence, {})}
+    names = {topic for topic in known if topic is not None}
+    return found + "".join(nearest(topic, names) for topic in sorted(request.topics - names)[:1])
 
 
 def _rows(name: str, evidence: Evidence, options: dict[str, Any]) -> list[Row]:
@@ -127,9 +145,14 @@ def _now(replicas: Sequence[Row]) -> str:
     """Log end and high watermark of each copy, as ``kafkalog ls`` shows them."""
     from kafkalog_reader.cli.replica_list import broker_text, high_watermark_text
 
+    def committed(row: Row) -> str:
+        text = high_watermark_text(row)
+        above = f"{text[:-1]}, ABOVE THE LOG END: records are missing"
+        return above if text.endswith("!") else text
+
     copies = (
         f"broker {broker_text(row)}: log end {row['logEndOffset']:,}, high watermark "
-        f"{high_watermark_text(row)}"
+        f"{committed(row)}"
         if row["logEndOffset"] is not None
         else f"broker {broker_text(row)}: the log end is unknown"
         for row in replicas

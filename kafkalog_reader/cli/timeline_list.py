@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.cli.listing import Heading, listing
 from kafkalog_reader.cli.printable import grouped
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,17 +28,23 @@ _HEADINGS: Final = (
 )
 
 
-def events_of(states: Iterable[Row], epochs: Iterable[Row]) -> dict[Key, list[Row]]:
+def events_of(
+    states: Iterable[Row], epochs: Iterable[Row], quorum: Iterable[Row] = ()
+) -> dict[Key, list[Row]]:
     """The events of each partition in order; one whose topic was created again is several.
 
     An event has the columns of partition_states, ``offsetsByBroker`` (what each copy holds of the
-    leader epoch that began then, as first and next offset) and ``what``. Leader epochs that no
-    state has, as in a cluster with ZooKeeper, are events without a time.
+    leader epoch that began then, as first and next offset), ``copies`` (how many have batches of
+    any epoch), ``fork`` (first offset and brokers that hold other records from there on) and
+    ``what``. Leader epochs that no state has, as in a cluster with ZooKeeper, are events without a
+    time.
 
     Args:
         states: rows of the table partition_states.
         epochs: rows of the table leader_epochs.
+        quorum: see ``leader_changes``.
     """
+    elections = {(row["clusterId"], row["leaderEpoch"]): row for row in quorum}
     held = _held(epochs)
     events: dict[Key, list[Row]] = {}
     newest: dict[tuple[str | None, str, int], Key] = {}
@@ -52,13 +58,18 @@ def events_of(states: Iterable[Row], epochs: Iterable[Row]) -> dict[Key, list[Ro
     for partition, ranges in held.items():
         key = newest.get(partition, (*partition, None))
         rows = events.setdefault(key, [])
+        copies = len({broker for brokers in ranges.values() for broker in brokers})
         for epoch, brokers in sorted(ranges.items()):
             first = next((row for row in rows if row["leaderEpoch"] == epoch), None)
             if first is None:
                 first = _epoch_only(key, epoch)
+                if key[1] == METADATA_TOPIC and (key[0], epoch) in elections:
+                    first |= _quorum_election(elections[key[0], epoch])
                 place = sum((row["leaderEpoch"] or 0) < epoch for row in rows)
                 rows.insert(place, first)
-            first["offsetsByBroker"] = brokers
+            first |= {
+                "offsetsByBroker": brokers, "copies": copies, "fork": _fork(ranges, epoch)
+            }  # fmt: skip
     return {key: events[key] for key in sorted(events, key=_order)}
 
 
@@ -108,6 +119,32 @@ def _epoch_only(key: Key, epoch: int) -> Row:
         "clusterId": key[0], "topic": key[1], "partition": key[2], "topicId": key[3],
         "leaderEpoch": epoch, "what": "when, and which broker led, is not in these files",
     }  # fmt: skip
+
+
+def _quorum_election(change: Row) -> Row:
+    """What the record says with which a leader of the metadata quorum begins its epoch."""
+    return {
+        "leader": change["leader"], "timestamp": change["timestamp"], "offset": change["offset"],
+        "what": f"node {change['leader']} was elected by the metadata quorum",
+    }  # fmt: skip
+
+
+def _fork(
+    ranges: Mapping[int, Mapping[int, tuple[int, int]]], epoch: int
+) -> tuple[int, list[int]] | None:
+    """Where an epoch forks off: its first offset, and brokers with records of earlier epochs there.
+
+    A log never goes back to an earlier epoch, so that those brokers lack the records of this one.
+    """
+    start = min(first for first, _ in ranges[epoch].values())
+    others = {
+        broker
+        for earlier, brokers in ranges.items()
+        if earlier < epoch
+        for broker, (first, following) in brokers.items()
+        if first < following and following > start
+    }
+    return (start, sorted(others)) if others else None
 
 
 def _what(before: Row | None, row: Row) -> str:
@@ -163,20 +200,29 @@ def _cells(event: Row) -> dict[str, str]:
     return {
         "time": _time(event.get("timestamp")),
         "leader": "none" if leader == NO_LEADER else "" if leader is None else str(leader),
-        "epoch": str(event["leaderEpoch"]),
+        "epoch": "" if event["leaderEpoch"] is None else str(event["leaderEpoch"]),
         "isr": _ids(event.get("isr") or ()),
         "elr": _ids(event.get("eligibleLeaderReplicas") or ()),
-        "offsets": _offsets(event.get("offsetsByBroker") or {}),
-        "what": event["what"],
+        "offsets": _offsets(event.get("offsetsByBroker") or {}, event.get("copies", 0)),
+        "what": _with_fork(event),
     }
 
 
-def _offsets(brokers: Mapping[int, tuple[int, int]]) -> str:
-    """The offsets of the leader epoch; by broker if copies hold different ones."""
+def _with_fork(event: Row) -> str:
+    what: str = event["what"]
+    if event.get("fork") is None:
+        return what
+    start, others = event["fork"]
+    hold = "holds" if len(others) == 1 else "hold"
+    return f"{what}; A FORK at offset {start:,}: {_brokers(others)} {hold} other records from there"
+
+
+def _offsets(brokers: Mapping[int, tuple[int, int]], copies: int) -> str:
+    """The offsets of the leader epoch; by broker if not all copies hold the same ones."""
     by_range: dict[tuple[int, int], list[int]] = {}
     for broker, offsets in sorted(brokers.items()):
         by_range.setdefault(offsets, []).append(broker)
-    if len(by_range) == 1:
+    if len(by_range) == 1 and len(brokers) == copies:
         return _range(next(iter(by_range)))
     return "; ".join(f"{_range(offsets)} on {_brokers(on)}" for offsets, on in by_range.items())
 

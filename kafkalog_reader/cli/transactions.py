@@ -94,8 +94,9 @@ def transactions_command(
     evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
     if by and not _has_states(evidence):
-        problem = f"{_NO_STATES}, so nothing is known about transactional ids"
-        raise LogLayoutError(f"{problem}: {_SUPPLY}")
+        raise LogLayoutError(
+            f"{_NO_STATES}, so nothing is known about transactional ids: {_SUPPLY}"
+        )
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.internal_topic import plain_rows
 

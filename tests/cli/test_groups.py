@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fixtures import captures
-from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder import cluster, data_batch, marker_batch, replica
+from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
+from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record
 
 if TYPE_CHECKING:
@@ -87,7 +90,7 @@ def test_commits_are_the_rows_of_the_table(run: Run) -> None:
     expected = [json.loads(line) for line in table]
     rows = [row for row in rows_of(run, path) if row["status"] != "no-commit"]
     for row in rows:
-        for name in ("memberId", "clientHost", "clientId"):
+        for name in ("pendingOffset", "memberId", "clientHost", "clientId"):
             del row[name]
     order = ("groupId", "topic", "partition")
     assert rows == sorted(expected, key=lambda row: [row[name] for name in order])
@@ -130,6 +133,38 @@ def test_as_of_shows_an_earlier_commit(tmp_path: Path, run: Run) -> None:
     assert [row["lag"] for row in rows_of(run, path, "--as-of", "offset:0")] == [2]
 
 
+@pytest.mark.parametrize("has_earlier", [False, True])
+def test_an_offset_in_an_open_transaction_is_named(
+    tmp_path: Path, run: Run, has_earlier: bool
+) -> None:
+    """A coordinator adds it to the group at the commit marker, and not before."""
+    earlier = [commit(0, 2)] if has_earlier else [data_batch(0, [Record(offset_delta=0, key=None)])]
+    in_open = replace(
+        commit(1, 3), producer_id=7, producer_epoch=0, flags=TRANSACTIONAL_BIT
+    )  # fmt: skip
+    path = write(tmp_path, *earlier, in_open)
+    (row,) = rows_of(run, path)
+    assert (row["committedOffset"], row["pendingOffset"]) == (2 if has_earlier else None, 3)
+    assert row["status"] == ("ok" if has_earlier else "pending-commit")
+    answer = run("groups", path, "--group", "g")
+    assert "offset 3 is in an open transaction" in answer.out
+    assert ("nothing committed" in answer.out) != has_earlier
+    assert "1 offset in an open transaction" in run("groups", path, "--by", "group").out
+    assert (run("groups", path, "--reset-file", tmp_path / "r").status == 0) == has_earlier
+    marker = marker_batch(2, control_type=ControlType.ABORT, producer_id=7, producer_epoch=0)
+    path = write(tmp_path / "ended", *earlier, in_open, marker)
+    assert [row["pendingOffset"] for row in rows_of(run, path)] == [None] * has_earlier
+
+
+def test_a_topic_that_is_nowhere_is_refused(tmp_path: Path, run: Run) -> None:
+    path = write(tmp_path, commit(0, 2), log=None)
+    assert run("groups", path, "--topic", "t").status == 0
+    answer = run("groups", path, "--topic", "tt")
+    assert (answer.status, answer.out) == (2, "")
+    assert "no topic 'tt' in the given paths" in answer.err
+    assert "Did you mean 't'?" in answer.err
+
+
 def test_only_named_groups_are_shown(tmp_path: Path, run: Run) -> None:
     path = write(tmp_path, commit(0, 2, group="billing"), commit(1, 3, group="audit"))
     assert [r["groupId"] for r in rows_of(run, path, "--group", "audit")] == ["audit"]
@@ -137,6 +172,20 @@ def test_only_named_groups_are_shown(tmp_path: Path, run: Run) -> None:
     assert answer.status == 2
     assert "no group named 'biling'" in answer.err
     assert "Did you mean 'billing'?" in answer.err
+
+
+def test_logs_of_other_groups_are_not_looked_at(tmp_path: Path, run: Run) -> None:
+    path = write(tmp_path, commit(0, 2, group="billing"))
+    (path / "broker-0" / "log-start-offset-checkpoint").write_bytes(b"damaged")
+    assert "log-start-offset-checkpoint" in run("groups", path).err
+    in_open = replace(
+        commit(0, 2, group="etl"), producer_id=7, producer_epoch=0, flags=TRANSACTIONAL_BIT
+    )
+    path = write(tmp_path / "both", in_open, commit(1, 3, group="billing"))
+    (path / "broker-0" / "log-start-offset-checkpoint").write_bytes(b"damaged")
+    (row,) = rows_of(run, path, "--group", "etl")
+    assert row["pendingOffset"] == 2
+    assert run("groups", path, "--group", "etl").err == ""
 
 
 def test_inputs_without_the_topic_of_groups_are_an_error(brokers: Path, run: Run) -> None:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+import struct
 from typing import TYPE_CHECKING, Any
 
 from fixtures import captures
-from fixtures.builder import cluster, replica
+from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder.metadata_log import (
+    METADATA_TOPIC_ID,
+    PartitionState,
+    metadata_records,
+    topic_removal,
+)
 from kafkalog_reader.cli.timeline_list import events_of
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
+from kafkalog_reader.format.record import Record
+from tests.tables.metadata_logs import write_metadata
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +70,57 @@ def test_the_text_shows_offsets_by_broker_where_copies_differ(run: Run) -> None:
     assert "In the files: broker 0: log end 5, high watermark 2–5; broker 1: log end 4, " in out
 
 
+def test_a_fork_names_both_sides(run: Run) -> None:
+    """S5.2: broker 0 holds the record at offset 2 that broker 1 lacked when it was elected."""
+    lines = run("timeline", captures.path("s5_2/c-written"), "--topic", "t").out.splitlines()
+    (line,) = [each for each in lines if "A FORK" in each]
+    assert "  2 on broker 1  " in line
+    assert line.endswith("; A FORK at offset 2: broker 0 holds other records from there")
+
+
+def test_copies_that_only_lag_are_no_fork(tmp_path: Path, run: Run) -> None:
+    cluster(tmp_path, {1: replica("0-2/e0 3-4/e2"), 2: replica("0-2/e0"), 3: replica("0-1/e0")})
+    out = run("timeline", tmp_path).out
+    assert "0–2 on brokers 1,2; 0–1 on broker 3" in out
+    assert "3–4 on broker 1" in out
+    assert "FORK" not in out
+
+
+def test_a_high_watermark_above_the_log_end_is_explained(tmp_path: Path, run: Run) -> None:
+    cluster(tmp_path, {1: replica("0-2/e0", high_watermark=9)})
+    out = " ".join(run("timeline", tmp_path).out.split())
+    assert out.endswith("log end 3, high watermark 9, ABOVE THE LOG END: records are missing")
+
+
+def test_leaders_of_the_metadata_quorum_are_from_its_control_records(
+    tmp_path: Path, run: Run
+) -> None:
+    """LeaderChangeMessage of version 0: leader 7, and neither voters nor tagged fields."""
+    change = Record(
+        offset_delta=0, key=struct.pack(">hh", 0, 2), value=struct.pack(">hi", 0, 7) + b"\1\1\0"
+    )
+    log = [
+        data_batch(0, [Record(offset_delta=0, value=b"")], leader_epoch=1),
+        data_batch(1, [change], leader_epoch=3, flags=CONTROL_BIT, base_timestamp=5000),
+    ]
+    metadata = replica(log, topic="__cluster_metadata", topic_id=METADATA_TOPIC_ID)
+    cluster(tmp_path, {1: [metadata]})
+    answer = run("timeline", tmp_path, "--format", "json")
+    found = [json.loads(line) for line in answer.out.splitlines()]
+    assert [
+        (each["leaderEpoch"], each["leader"], each["offset"], each["timestamp"]) for each in found
+    ] == [(1, None, None, None), (3, 7, 1, "1970-01-01T00:00:05.000Z")]
+    assert found[1]["what"] == "node 7 was elected by the metadata quorum"
+
+
+def test_a_deleted_topic_has_no_epoch(tmp_path: Path, run: Run) -> None:
+    created = PartitionState(replicas=(1,), in_sync=(1,), leader=1, leader_epoch=4)
+    write_metadata(tmp_path, [*metadata_records([created]), topic_removal()])
+    lines = run("timeline", tmp_path, "--topic", "t").out.splitlines()
+    (line,) = [each for each in lines if "the topic was deleted" in each]
+    assert line.split(maxsplit=1)[1] == "the topic was deleted"
+
+
 def test_without_a_metadata_log_epochs_and_offsets_remain(tmp_path: Path, run: Run) -> None:
     cluster(tmp_path / "b", {1: replica("0-2/e0 3-4/e2"), 2: replica("0-2/e0")})
     found = events(run, tmp_path / "b")
@@ -76,6 +137,8 @@ def test_an_unknown_topic_is_an_error(run: Run) -> None:
     answer = run("timeline", captures.path("s3_2/healed"), "--topic", "nothing")
     assert answer.status == 2
     assert "no selected partition is in the inputs, nor in a metadata log" in answer.err
+    answer = run("timeline", captures.path("s3_2/healed"), "--topic", "tt")
+    assert "Did you mean 't'?" in answer.err
 
 
 def state(topic_id: str, offset: int, **changed: Any) -> dict[str, Any]:

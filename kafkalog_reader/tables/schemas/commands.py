@@ -16,11 +16,17 @@ _PARTITION: Final = Column("partition", pa.int32(), "partition")
 
 GROUP_PARTITIONS: Final = (
     *(
-        Column("status", pa.string(), f"{each.doc}; no-commit: assigned, but nothing committed")
+        Column(
+            "status",
+            pa.string(),
+            f"{each.doc}; no-commit: assigned, but nothing committed; pending-commit: only in an "
+            "open transaction",
+        )
         if each.name == "status"
         else each
         for each in GROUP_OFFSETS
     ),
+    Column("pendingOffset", pa.int64(), "that an open transaction commits; null: none"),
     Column("memberId", pa.string(), "of the last member that had the partition; null: none"),
     Column("clientHost", pa.string(), "of that member"),
     Column("clientId", pa.string(), "of that member"),
@@ -37,6 +43,7 @@ GROUP_TOTALS: Final = (
     Column("lag", pa.int64(), "of all partitions whose lag is known; null: of none", "offsets"),
     Column("unknownLags", pa.int64(), "partitions whose lag is unknown"),
     Column("brokenCommits", pa.int64(), "committed offsets that are not in the log"),
+    Column("pendingCommits", pa.int64(), "partitions with an offset in an open transaction"),
     Column("lastCommitTime", TIMESTAMP, "of the newest commit"),
 )
 
