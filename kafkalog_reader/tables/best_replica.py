@@ -20,9 +20,9 @@ from kafkalog_reader.scan.log_tail import LogTail, scan_tail
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 logger = logging.getLogger(__name__)
@@ -52,19 +52,32 @@ Lineage = list[tuple[int, int]]
 """(leader epoch, first offset) in order: each epoch lasts to the next one's first offset."""
 
 
-def chosen_replicas(evidence: Evidence, request: ReadRequest) -> Iterator[PartitionDirectory]:
+def chosen_replicas(
+    evidence: Evidence,
+    request: ReadRequest,
+    prepare: Callable[[LogDirectory], None] | None = None,
+) -> Iterator[PartitionDirectory]:
     """Yield the live partition directories that ``request.replica`` asks for.
+
+    Args:
+        evidence: the supplied paths.
+        request: which partitions and replicas.
+        prepare: reads what must be older than the logs, before folders of its log directory are
+            listed.
 
     Raises:
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
     """
     damage = Damage(request.mode)
-    for _, chosen, _ in chosen_by_partition(evidence, request, damage):
+    for _, chosen, _ in chosen_by_partition(evidence, request, damage, prepare):
         yield from chosen
 
 
 def chosen_by_partition(
-    evidence: Evidence, request: ReadRequest, damage: Damage
+    evidence: Evidence,
+    request: ReadRequest,
+    damage: Damage,
+    prepare: Callable[[LogDirectory], None] | None = None,
 ) -> Iterator[tuple[Sequence[PartitionDirectory], Sequence[PartitionDirectory], Sequence[Lacking]]]:
     """Yield all live copies of each partition, those to read, and what the best of them lacks.
 
@@ -77,15 +90,17 @@ def chosen_by_partition(
     several_clusters = len({root.cluster_id for root in evidence.log_directories}) > 1
     with one_look_each(evidence) as (looked, forget):
         for _, replicas in looked.topic_partitions(request):
+            asked = [r for r in replicas if broker in (None, r.log_directory.broker_id)]
+            if prepare is not None:
+                for replica in asked:
+                    prepare(replica.log_directory)
             if request.replica == "best" and len(replicas) > 1:
                 best, lacking = best_and_lacking(replicas, damage)
                 if best is not None:
                     warn_of_lacking(best, lacking, with_cluster=several_clusters)
                 yield replicas, () if best is None else (best,), lacking
-            elif broker is None:
-                yield replicas, replicas, ()
             else:
-                yield replicas, [r for r in replicas if r.log_directory.broker_id == broker], ()
+                yield replicas, asked, ()
             forget()
 
 

@@ -41,7 +41,8 @@ class RecordsTable(Table[LogUnit]):
             return asked_of(replica, request, expected)
 
         supplied = evidence.allowing(request.max_batch_bytes)
-        return log_units(chosen_replicas(supplied, request), request, asked, expected)
+        chosen = chosen_replicas(supplied, request, expected.prepare)
+        return log_units(chosen, request, asked, expected)
 
     def read(
         self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress

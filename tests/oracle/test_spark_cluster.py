@@ -85,8 +85,9 @@ def answer(
         cwd=folder / "elsewhere",
     )
     if done.returncode:
-        return {"error": done.stderr}
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return {"error": done.stdout + done.stderr}  # spark-submit mixes them
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith('{"rows"')]
+    found: dict[str, Any] = json.loads(line)
     return found
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import cluster, replica
+from kafkalog_reader.io.discovery import discover
 from spark_datasource import reader as reader_module
 from spark_datasource.known_plans import KnownPlans
 from spark_datasource.source import KafkaLogDataSource
@@ -47,11 +48,10 @@ def evidence(tmp_path: Path) -> Path:
 def plans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Known plans of this test alone; the list grows by one whenever a plan is made."""
     made: list[str] = []
-    whole = reader_module.discover
 
     def counted(*arguments: object) -> object:
         made.append("made")
-        return whole(*arguments)  # type: ignore[arg-type]
+        return discover(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(reader_module, "discover", counted)
     monkeypatch.setattr(

@@ -10,6 +10,7 @@ import pytest
 from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.best_replica import (
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 
 
 def write_replica(
@@ -274,3 +275,24 @@ def test_a_copy_that_lacks_nothing_gives_no_warning(
 ) -> None:
     warn_of_lacking(copies(two_leaders)[0], [])
     assert caplog.messages == []
+
+
+@pytest.mark.parametrize("replica", ["best", "all", "broker:1"])
+def test_folders_are_listed_after_what_must_be_older(two_leaders: Path, replica: str) -> None:
+    log = two_leaders / "broker-1" / "t-0" / f"{0:020}.log"
+    grown: list[str] = []
+
+    def prepare(root: LogDirectory) -> None:
+        if root.broker_id == 1 and not grown:
+            grown.append(root.path)
+            with log.open("ab") as file:
+                file.write(batch(5, 1, leader_epoch=9))  # now the best copy
+
+    request = ReadRequest(replica=replica)
+    for directory in chosen_replicas(discover([str(two_leaders)]), request, prepare):
+        if directory.log_directory.broker_id == 1:
+            (segment,) = segments(directory)
+            assert segment.log_size == log.stat().st_size
+            break
+    else:
+        pytest.fail("the copy on broker 1 was not chosen")
