@@ -48,7 +48,10 @@ def headline(audit: QuorumAudit) -> str:
     quorum = audit.quorum
     name = f"Cluster {shown(quorum.cluster_id or 'without an id')}"
     if quorum.voters is None:
-        return f"{name}: the voters are UNKNOWN: no copy of the metadata log names them"
+        return (
+            f"{name}: the voters are UNKNOWN: no copy of the metadata log names them; the setting "
+            "controller.quorum.voters may"
+        )
     count, needed = len(quorum.voters.voters), quorum.voters.majority
     can_start = len(quorum.startable)
     match audit.verdict:
