@@ -87,7 +87,8 @@ def quorum_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     voters = audit.quorum.voters
     if voters is not None:
         ids = listed([str(each) for each in voters.node_ids])
-        yield from wrapped(f"Voters {ids}, {_SOURCES[voters.source]}.", columns)
+        noun = "Voter" if len(voters.voters) == 1 else "Voters"
+        yield from wrapped(f"{noun} {ids}, {_SOURCES[voters.source]}.", columns)
     yield ()
 
 
