@@ -72,6 +72,11 @@ def headline(audit: QuorumAudit) -> str:
                 f"{names_text([each.copy for each in harmful])} can be elected without them"
             )
         case _:
+            if audit.needed_but_stop:
+                return (
+                    f"{name}: NO LEADER as the files are: {names_text(audit.needed_but_stop)} "
+                    "must run, and stops when others name it as leader"
+                )
             winners = names_text([each.copy for each in audit.outcomes if each.can_win])
             return (
                 f"{name}: {winners} can be elected, and no record is lost that may be committed "
@@ -81,7 +86,7 @@ def headline(audit: QuorumAudit) -> str:
 
 def quorum_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     """The lines before the table of copies."""
-    style = _STYLES[audit.verdict]
+    style = Style.LOST if audit.needed_but_stop else _STYLES[audit.verdict]
     for line in wrapped(headline(audit), columns):
         yield tuple(Span(span.text, style) for span in line)
     voters = audit.quorum.voters
