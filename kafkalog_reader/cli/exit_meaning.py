@@ -46,7 +46,8 @@ EXIT_MEANINGS: Final = {
     ),
     "quorum": ExitMeaning(
         found="too few voters can start for a majority, an election can lose records that may be "
-        "committed, copies contradict each other, or the voters are unknown",
+        "committed, a file keeps the controllers from electing a leader, copies contradict each "
+        "other, or the voters are unknown",
         trouble="a copy of the metadata log could not be read",
     ),
     "report": _AUDIT,

@@ -59,7 +59,7 @@ def quorum_command(paths: tuple[str, ...], output_format: str) -> int:
     controller does not have them. If fewer voters than a majority are left, the steps show how to
     get a leader again, and at what price.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
-    from kafkalog_reader.audits.quorum.outcome import Verdict, audit_quorum
+    from kafkalog_reader.audits.quorum.outcome import audit_quorum
     from kafkalog_reader.audits.quorum.quorum import read_quorums
     from kafkalog_reader.report.quorum_json import quorum_object
 
@@ -76,7 +76,7 @@ def quorum_command(paths: tuple[str, ...], output_format: str) -> int:
         _write(audits)
     if any(each.quorum.unread for each in audits):
         return TROUBLE
-    return CLEAN if all(each.verdict is Verdict.ELECTABLE for each in audits) else FOUND
+    return CLEAN if all(each.is_clean for each in audits) else FOUND
 
 
 def _write(audits: Sequence[QuorumAudit]) -> None:

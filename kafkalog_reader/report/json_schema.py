@@ -232,7 +232,7 @@ def quorum_schema() -> Schema:
                 "unread": _list(_object(_named(_TEXT, "path", "problem"))),
                 "partings": _list(_object(parting)),
                 "elections": _list(_object(election)),
-                "startFirst": names,
+                **_named(names, "startFirst", "neededButStop"),
                 "steps": _list(_object({"text": _TEXT, "commands": _list(_TEXT)})),
             }
         ),

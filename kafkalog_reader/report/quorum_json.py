@@ -48,6 +48,7 @@ def quorum_object(audit: QuorumAudit) -> dict[str, Any]:
         "partings": _partings(quorum),
         "elections": [_outcome(each) for each in audit.outcomes],
         "startFirst": [each.node_id for each in audit.start_first],
+        "neededButStop": [each.node_id for each in audit.needed_but_stop],
         "steps": [
             {"text": each.text, "commands": list(each.commands)} for each in quorum_steps(audit)
         ],

@@ -47,6 +47,9 @@ def names_text(copies: Sequence[MetadataCopy]) -> str:
 
 def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
     """The steps; none where the voters elect a leader by themselves, or no order helps."""
+    for copy in audit.needed_but_stop:
+        naming = audit.quorum.naming_as_leader(copy)
+        yield _moved_aside(naming, f"it names {node_name(copy)} as leader, which has forgotten it,")
     if audit.verdict is Verdict.MAY_LOSE and audit.start_first:
         yield from _order(audit)
     if (
@@ -99,12 +102,7 @@ def _replacement(audit: QuorumAudit, chosen: Outcome) -> Iterator[QuorumStep]:
         commands=tuple(_format(audit, voters, each) for each in needed),
     )
     if stale:
-        paths = [f"{each.directory.path.rstrip('/')}/quorum-state" for each in stale]
-        yield QuorumStep(
-            text=f"Move quorum-state of {names_text(stale)} aside: it names a voter as leader that "
-            "is formatted anew, and that one stops when it hears of it.",
-            commands=tuple(f"mv {shell_word(each)} {shell_word(each + '.old')}" for each in paths),
-        )
+        yield _moved_aside(stale, "it names a voter as leader that is formatted anew,")
     yield QuorumStep(
         text=f"Start {names_text(chosen.votes)} and the new {controllers}, and nothing else, until "
         "they have a leader. An empty log wins no election against theirs, and its controller "
@@ -114,6 +112,16 @@ def _replacement(audit: QuorumAudit, chosen: Outcome) -> Iterator[QuorumStep]:
     yield QuorumStep(
         text="Then start the other controllers and the brokers, and restart brokers that still "
         "run: they cut what the new leader does not have.",
+    )
+
+
+def _moved_aside(copies: Sequence[MetadataCopy], why: str) -> QuorumStep:
+    """Without the file, a controller takes the epoch from its log, and knows no leader."""
+    paths = [f"{each.directory.path.rstrip('/')}/quorum-state" for each in copies]
+    return QuorumStep(
+        text=f"Before the start, move quorum-state of {names_text(copies)} aside: {why} and stops "
+        "when it hears of it.",
+        commands=tuple(f"mv {shell_word(each)} {shell_word(each + '.old')}" for each in paths),
     )
 
 

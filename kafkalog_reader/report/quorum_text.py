@@ -48,7 +48,10 @@ def headline(audit: QuorumAudit) -> str:
     quorum = audit.quorum
     name = f"Cluster {shown(quorum.cluster_id or 'without an id')}"
     if quorum.voters is None:
-        return f"{name}: the voters are UNKNOWN: no copy of the metadata log names them"
+        return (
+            f"{name}: the voters are UNKNOWN: no copy of the metadata log names them; the setting "
+            "controller.quorum.voters may"
+        )
     count, needed = len(quorum.voters.voters), quorum.voters.majority
     can_start = len(quorum.startable)
     match audit.verdict:
@@ -69,6 +72,11 @@ def headline(audit: QuorumAudit) -> str:
                 f"{names_text([each.copy for each in harmful])} can be elected without them"
             )
         case _:
+            if audit.needed_but_stop:
+                return (
+                    f"{name}: NO LEADER as the files are: {names_text(audit.needed_but_stop)} "
+                    "must run, and stops when others name it as leader"
+                )
             winners = names_text([each.copy for each in audit.outcomes if each.can_win])
             return (
                 f"{name}: {winners} can be elected, and no record is lost that may be committed "
@@ -78,13 +86,14 @@ def headline(audit: QuorumAudit) -> str:
 
 def quorum_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     """The lines before the table of copies."""
-    style = _STYLES[audit.verdict]
+    style = Style.LOST if audit.needed_but_stop else _STYLES[audit.verdict]
     for line in wrapped(headline(audit), columns):
         yield tuple(Span(span.text, style) for span in line)
     voters = audit.quorum.voters
     if voters is not None:
         ids = listed([str(each) for each in voters.node_ids])
-        yield from wrapped(f"Voters {ids}, {_SOURCES[voters.source]}.", columns)
+        noun = "Voter" if len(voters.voters) == 1 else "Voters"
+        yield from wrapped(f"{noun} {ids}, {_SOURCES[voters.source]}.", columns)
     yield ()
 
 

@@ -73,6 +73,8 @@ class QuorumAudit:
         outcomes: one for each voter that can start, the one whose log reaches furthest first.
         start_first: voters to start alone, if others could elect a leader that loses committed
             records; empty if the order does not matter, or no order helps.
+        needed_but_stop: controllers without which nobody is elected, and that stop when others name
+            them as leader (``Quorum.naming_as_leader``).
         committed: of the copy that reaches furthest; None if there is no copy.
         further: copies of nodes without a vote that reach further than every voter's.
     """
@@ -81,8 +83,14 @@ class QuorumAudit:
     verdict: Verdict
     outcomes: tuple[Outcome, ...]
     start_first: tuple[MetadataCopy, ...]
+    needed_but_stop: tuple[MetadataCopy, ...]
     committed: CommittedOffsets | None
     further: tuple[MetadataCopy, ...]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the controllers elect a leader by themselves, and lose nothing."""
+        return self.verdict is Verdict.ELECTABLE and not self.needed_but_stop
 
 
 def audit_quorum(quorum: Quorum) -> QuorumAudit:
@@ -100,6 +108,7 @@ def audit_quorum(quorum: Quorum) -> QuorumAudit:
         verdict=_verdict(quorum, outcomes),
         outcomes=outcomes,
         start_first=_start_first(quorum, outcomes),
+        needed_but_stop=_needed_but_stop(quorum),
         committed=None if furthest is None else committed_offsets(quorum, furthest),
         further=tuple(
             each
@@ -140,6 +149,14 @@ def _verdict(quorum: Quorum, outcomes: tuple[Outcome, ...]) -> Verdict:
     if all(each.is_harmless for each in outcomes if each.can_win):
         return Verdict.ELECTABLE
     return Verdict.MAY_LOSE
+
+
+def _needed_but_stop(quorum: Quorum) -> tuple[MetadataCopy, ...]:
+    stopping = [each for each in quorum.startable if quorum.naming_as_leader(each)]
+    if not quorum.winners():
+        return ()
+    left = [each for each in quorum.startable if each not in stopping]
+    return () if quorum.winners(left) else tuple(stopping)
 
 
 def _start_first(quorum: Quorum, outcomes: tuple[Outcome, ...]) -> tuple[MetadataCopy, ...]:

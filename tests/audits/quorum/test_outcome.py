@@ -117,6 +117,16 @@ def test_the_leader_that_others_name_stops_when_it_has_forgotten(tmp_path: Path)
     assert audit.quorum.naming_as_leader(copy_of(audit, 1)) == ()
 
 
+def test_a_leader_that_has_forgotten_is_needed_by_a_majority(tmp_path: Path) -> None:
+    """As in state 14 of seed 1: 4.4.0 elects it once quorum-state of the others is gone."""
+    write_controllers(tmp_path / "all", {1: "11", 3: "111"}, without=(3,), leaders={1: (3, 1)})
+    audit = audited(tmp_path / "all")
+    assert [each.node_id for each in audit.needed_but_stop] == [3]
+    assert not audit.is_clean
+    write_controllers(tmp_path / "none", {1: "11", 3: "111"}, without=(3,))
+    assert audited(tmp_path / "none").is_clean
+
+
 def test_a_leader_that_remembers_does_not_stop(tmp_path: Path) -> None:
     leaders = dict.fromkeys((1, 2, 3), (2, 1))
     audit = audited(write_controllers(tmp_path, {1: "11", 2: "11", 3: "11"}, leaders=leaders))
