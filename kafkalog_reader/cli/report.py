@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack, nullcontext, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -150,10 +151,13 @@ def _write(
             interrupted = error
         if not report.has_an_answer and interrupted is None:
             raise no_partition("report on")
-        provenance = _provenance(
-            evidence, before, Files.now(evidence, request),
-            ["kafkalog", "report", *paths, *links, *words], hashes=hashes and interrupted is None,
-        )  # fmt: skip
+        after = Files.now(evidence, request)
+        command = ["kafkalog", "report", *paths, *links, *words]
+        made = partial(_provenance, evidence, before, after, command)
+        try:
+            provenance = made(hashes=hashes and interrupted is None)
+        except KeyboardInterrupt as error:
+            interrupted, provenance = error, made(hashes=False)
         if interrupted is not None:
             planned = (
                 "no" if fleet.planned is None else f"{fleet.partitions:,} of {fleet.planned:,}"

@@ -47,7 +47,8 @@ _MAX_BATCH: Final = 8 << 20
 _MAX_FIELDS: Final = 80
 _BYTES_A_FIELD: Final = 32
 _COLOURED: Final = {"C": "lost", "H": "lost", "M": "attention"}
-_CONTENT_FIELDS: Final = frozenset({"key", "value", "headerKey", "headerValue"})
+_LOGS: Final = (".log", ".checkpoint")
+"""Files whose bytes may be keys and values, whatever the fields at a damaged place are called."""
 
 
 def findings_html(report: Report, found: Sequence[IncidentKind], *, redact: bool) -> str:
@@ -121,10 +122,9 @@ def _place(incident: Incident) -> str:
 
 def _evidence(each: Finding, showing: _Bytes) -> str:
     """The values that prove it, and the bytes with the names of their fields."""
-    rows = [(name, value) for name, value in each.evidence if not showing.hides(name)]
     values = "".join(
         f'<tr><th scope="row">{text_html(name)}</th><td>{text_html(value)}</td></tr>'
-        for name, value in rows
+        for name, value in each.evidence
     )
     table = f'<div class="scroll" tabindex="0"><table>{values}</table></div>' if values else ""
     seen = showing.of(each)
@@ -138,16 +138,12 @@ class _Bytes:
     """Shows the structures that findings are about, as ``kafkalog inspect`` does, so many of them.
 
     Args:
-        redact: leave out keys and values.
+        redact: leave out the bytes of logs, which may be keys and values.
     """
 
     def __init__(self, *, redact: bool) -> None:
         self._redact = redact
         self._seen: set[tuple[str, int]] = set()
-
-    def hides(self, name: str) -> bool:
-        """Whether a field is left out."""
-        return self._redact and name in _CONTENT_FIELDS
 
     def of(self, each: Finding) -> str:
         """The bytes, and the command that shows all of them; empty if there is no such place."""
@@ -160,6 +156,8 @@ class _Bytes:
             return ""
         at = "" if name in TEXT_FILES else f" --position {position}"
         command = commands_html([f"kafkalog inspect {shell_word(path)}{at}"])
+        if self._redact and path.endswith(_LOGS):
+            return f"{element('p', 'The bytes are left out (--redact).', 'quiet')}{command}"
         if (path, position) in self._seen or len(self._seen) >= _MAX_BYTES_SHOWN:
             return command
         self._seen.add((path, position))
@@ -174,21 +172,20 @@ class _Bytes:
             for structure in structures(path, position):
                 yield self._table(structure)
                 fields += len(structure.fields)
-                if path.endswith((".log", ".checkpoint")) or fields >= _MAX_FIELDS:
+                if path.endswith(_LOGS) or fields >= _MAX_FIELDS:
                     return
         except KafkaLogError as error:
             yield element("p", text_html(str(error)), "line lost")
 
     def _table(self, structure: Structure) -> str:
-        fields = [each for each in structure.fields if not self.hides(each.name)]
         rows = "".join(
             f'<tr><td class="number">{each.position:,}</td>'
             f"<td>{_content(each.content, is_text=each.is_text)}</td>"
             f"<td>{text_html(each.name)}</td><td>{text_html(each.meaning)}</td></tr>"
-            for each in fields[:_MAX_FIELDS]
+            for each in structure.fields[:_MAX_FIELDS]
         )
-        left_out = len(structure.fields) - min(len(fields), _MAX_FIELDS)
-        more = element("p", f"{left_out:,} fields left out", "quiet") if left_out else ""
+        left_out = len(structure.fields) - _MAX_FIELDS
+        more = element("p", f"{left_out:,} fields left out", "quiet") if left_out > 0 else ""
         return (
             '<div class="scroll" tabindex="0"><table class="bytes">'
             f"<caption>{text_html(structure.title)}</caption><thead><tr>"
@@ -217,7 +214,7 @@ def _content(content: bytes, *, is_text: bool) -> str:
 
 def _is_long_batch(path: str, position: int) -> bool:
     """Whether the length at a place of a log claims more than a page may show."""
-    if not path.endswith((".log", ".checkpoint")):
+    if not path.endswith(_LOGS):
         return False
     try:
         with Windows(path, size=1 << 12, context=read_context()) as windows:

@@ -245,3 +245,31 @@ def test_what_was_not_compared_is_not_known(run: Run, tmp_path: Path) -> None:
     assert run("report", tmp_path / "evidence", "--output", page).status == 2
     texts = [each["text"] for each in data_of(run, page)["notKnown"]]
     assert any(text.startswith("how the copies compare: broker 1: supplied more") for text in texts)
+
+
+def test_redaction_leaves_out_the_bytes_of_logs(run: Run, tmp_path: Path) -> None:
+    """A length that leads into the middle of a batch: what is there may be a key or a value."""
+    shutil.copytree(FORKED, tmp_path / "evidence")
+    log = tmp_path / "evidence" / "broker-1" / "t-0" / f"{0:020d}.log"
+    content = bytearray(log.read_bytes())
+    content[11] += 60  # batchLength of the first batch
+    log.write_bytes(content)
+    for options, is_shown in (((), True), (("--redact",), False)):
+        page = tmp_path / "page.html"
+        run("report", tmp_path / "evidence", "--output", page, "--force", *options)
+        assert ("<td>baseOffset</td>" in page.read_text()) is is_shown
+        assert ("The bytes are left out (--redact)." in page.read_text()) is not is_shown
+
+
+def test_ctrl_c_while_hashing_leaves_a_page_without_hashes(
+    run: Run, brokers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report_files, "_sha256", interrupted)
+    page = tmp_path / "page.html"
+    assert run("report", brokers, "--output", page, "--hashes").status == 130
+    data = data_of(run, page)
+    assert {each["sha256"] for each in data["provenance"]["files"]} == {None}
+    assert len(data["partitions"]) == 1
