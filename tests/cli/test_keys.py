@@ -47,7 +47,10 @@ def write(root: Path, keys: Iterable[tuple[str | None, int]]) -> Path:
     logs = []
     for number, of_partition in held.items():
         batches = [
-            data_batch(offset, [Record(offset_delta=0, key=key and key.encode(), value=b"v")])
+            data_batch(
+                offset,
+                [Record(offset_delta=0, key=None if key is None else key.encode(), value=b"v")],
+            )
             for offset, key in enumerate(of_partition)
         ]
         logs.append(replica(batches, topic="t", partition=number, high_watermark=len(batches)))
