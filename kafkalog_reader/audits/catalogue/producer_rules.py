@@ -73,8 +73,8 @@ SEQUENCE_GAP: Final = rule(
     "log. A leader refuses such a batch, unless it has lost the state of its producers.",
     start=NO_EFFECT,
     election="Another copy may have the missing records: see the findings about the replicas.",
-    reader="Consumers miss records that the producer sent; the producer may have been told that "
-    "they were stored.",
+    reader="Consumers miss records that the producer sent, and that a leader may have "
+    "acknowledged.",
     actions=(REPORT_DEFECT,),
     lookalikes=(PRODUCER_STATE_EXPIRED, COMPACTED_FURTHER),
     roles=(Role.OF_PRODUCERS,),
