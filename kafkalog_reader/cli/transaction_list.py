@@ -8,8 +8,13 @@ from kafkalog_reader.cli.listing import Heading, listing
 from kafkalog_reader.cli.printable import grouped, plural
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.spans import listed
-from kafkalog_reader.tables.open_transactions_table import DAMAGED_COORDINATOR, DAMAGED_LOG
-from kafkalog_reader.tables.transactions import STATE_TOPIC
+from kafkalog_reader.tables.transaction_status import (
+    DAMAGED_COORDINATOR,
+    DAMAGED_LOG,
+    HANGING,
+    ONGOING,
+    STATE_TOPIC,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,8 +22,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 """A row of the table open_transactions or transactions; times are microseconds since 1970."""
 
-HANGING: Final = "hanging"
-NO_COORDINATOR: Final = "no-coordinator"
 ALARMING: Final = (HANGING, DAMAGED_COORDINATOR, DAMAGED_LOG)
 """Statuses for which the command ends with 1."""
 _MISSING: Final = "-"
@@ -129,7 +132,7 @@ def _note(row: Row) -> str:
         if row["statePartition"] is not None:
             where += f"-{row['statePartition']}"
         return f"unknown: {where} is damaged or lost its end: its newest state may be missing"
-    if row["status"] != "ongoing":
+    if row["status"] != ONGOING:
         return "unknown: no supplied partition of __transaction_state has this producer"
     if row["state"] != "Ongoing":
         return f"the coordinator, once it runs ({row['state']})"

@@ -21,14 +21,12 @@ from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.cli.transaction_list import (
     ALARMING,
-    HANGING,
-    NO_COORDINATOR,
     id_lines,
     open_lines,
     open_total,
 )
 from kafkalog_reader.errors import LogLayoutError, OptionError
-from kafkalog_reader.tables.transactions import STATE_TOPIC
+from kafkalog_reader.tables.transaction_status import HANGING, NO_COORDINATOR, STATE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

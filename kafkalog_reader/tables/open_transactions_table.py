@@ -34,7 +34,15 @@ from kafkalog_reader.tables.schemas.transactions import OPEN_TRANSACTIONS
 from kafkalog_reader.tables.segment_batches import SegmentBatches
 from kafkalog_reader.tables.segment_unit import whole_segments
 from kafkalog_reader.tables.table import Table, Unit
-from kafkalog_reader.tables.transactions import STATE_TOPIC, TransactionsTable
+from kafkalog_reader.tables.transaction_status import (
+    DAMAGED_COORDINATOR,
+    DAMAGED_LOG,
+    HANGING,
+    NO_COORDINATOR,
+    ONGOING,
+    STATE_TOPIC,
+)
+from kafkalog_reader.tables.transactions import TransactionsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,10 +53,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.table import Column
 
-DAMAGED_COORDINATOR: Final = "coordinator-damaged"
-"""A status: a newer state of the transaction may be unreadable, or lost."""
-DAMAGED_LOG: Final = "log-damaged"
-"""The status of a row without a transaction: damage may hide some in this partition."""
 Row = dict[str, Any]
 _ProducerKey = tuple[str | None, int]
 """Cluster id and producer id."""
@@ -271,7 +275,7 @@ def _coordinated(
             raise error
         return {**known, "status": DAMAGED_COORDINATOR}
     if coordinator is None:
-        return {"status": "no-coordinator"}
+        return {"status": NO_COORDINATOR}
     place = f"{directory.topic}-{directory.partition}"
     is_coordinated = coordinator["state"] in _UNDECIDED and place in coordinator["partitions"]
-    return {**known, "status": "ongoing" if is_coordinated else "hanging"}
+    return {**known, "status": ONGOING if is_coordinated else HANGING}

@@ -20,6 +20,7 @@ from kafkalog_reader.tables.internal_topic import (
 from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.rows import build_from_dicts, microseconds_of
 from kafkalog_reader.tables.schemas.transactions import TRANSACTIONS
+from kafkalog_reader.tables.transaction_status import STATE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
-STATE_TOPIC: Final = "__transaction_state"
 UNKNOWN: Final = -1
 """The value of a producer id, epoch or time that was not written."""
 _TRANSACTIONAL_ID_TYPE: Final = 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures import captures
-from fixtures.builder import Batch, cluster, data_batch, marker_batch, replica
+from fixtures.builder import cluster, data_batch, marker_batch, replica
 from fixtures.builder.metadata_log import (
     METADATA_TOPIC_ID,
     PartitionState,
@@ -23,6 +23,7 @@ from kafkalog_reader.format.record import Record, RecordHeader
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fixtures.builder import Batch
     from tests.cli.conftest import Run
 
 RECORDS = (  # key, value, headers
@@ -76,12 +77,9 @@ def test_what_matches_and_its_state(
 
 
 def keyed(offset: int, key: bytes, producer_id: int = -1) -> Batch:
-    in_transaction = (
-        {"producer_id": producer_id, "producer_epoch": 0, "flags": TRANSACTIONAL_BIT}
-        if producer_id >= 0
-        else {}
-    )
-    return data_batch(offset, [Record(offset_delta=0, key=key, value=b"v")], **in_transaction)
+    flags = TRANSACTIONAL_BIT if producer_id >= 0 else 0
+    records = [Record(offset_delta=0, key=key, value=b"v")]
+    return data_batch(offset, records, producer_id=producer_id, producer_epoch=0, flags=flags)
 
 
 def test_records_that_were_never_committed_supersede_nothing(tmp_path: Path, run: Run) -> None:

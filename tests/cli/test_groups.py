@@ -18,6 +18,7 @@ from kafkalog_reader.format.record import Record
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fixtures.builder import Batch
     from tests.cli.conftest import Run
 
 STOPPED = "everything/stopped"
@@ -31,13 +32,13 @@ def text(content: str) -> bytes:
     return struct.pack(">h", len(encoded)) + encoded
 
 
-def commit(offset: int, committed: int, *, group: str = "g", time: int = 1000) -> bytes:
+def commit(offset: int, committed: int, *, group: str = "g", time: int = 1000) -> Batch:
     key = struct.pack(">h", 1) + text(group) + text("t") + struct.pack(">i", 0)
     value = struct.pack(">hqi", 3, committed, 0) + text("") + struct.pack(">q", time)
     return data_batch(offset, [Record(offset_delta=0, key=key, value=value)])
 
 
-def write(folder: Path, *commits: bytes, log: str | None = "1-3/e0") -> Path:
+def write(folder: Path, *commits: Batch, log: str | None = "1-3/e0") -> Path:
     logs = [replica(list(commits), topic="__consumer_offsets", high_watermark=len(commits))]
     if log is not None:
         logs.append(replica(log, high_watermark=4))
