@@ -26,6 +26,7 @@ _REBUILT: Final = "rebuild = index_rebuild(directory, log_load, hidden %s cut.so
 _NEEDLESS: Final = (
     "is_needless=kept_until %s end and max(first_cut, leader.log_start_offset) < common_end,"
 )
+_COLUMNS: Final = "columns = zip(*self._parts, strict=%s) if self._parts else [()] * 4"
 _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
@@ -89,6 +90,18 @@ EQUIVALENT: Final = (
         line=_NO_OFFSET % ">=",
         changed=_NO_OFFSET % ">",
         reason="a range that begins at its end is in none of the lists",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/damaged_batches.py",
+        line=_COLUMNS % "True",
+        changed=_COLUMNS % "False",
+        reason="each part has the same four columns",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/damaged_batches.py",
+        line="if room < len(ahead):",
+        changed="if room <= len(ahead):",
+        reason="if all fit exactly, none is left out",
     ),
     Equivalent(
         path="kafkalog_reader/audits/comparison/difference.py",
