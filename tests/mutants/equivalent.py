@@ -27,6 +27,9 @@ _NEEDLESS: Final = (
     "is_needless=kept_until %s end and max(first_cut, leader.log_start_offset) < common_end,"
 )
 _COLUMNS: Final = "columns = zip(*self._parts, strict=%s) if self._parts else [()] * 4"
+_NO_EPOCH: Final = (
+    "greatest = max((e.leader_epoch for e in replica.epoch_entries or ()), default=-%s)"
+)
 _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
@@ -54,6 +57,18 @@ EQUIVALENT: Final = (
         line=_NEEDLESS % "<",
         changed=_NEEDLESS % "<=",
         reason="if all is kept, the first offset cut is the end, which both do not share",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/undecided.py",
+        line=_NO_EPOCH % "1",
+        changed=_NO_EPOCH % " 2",
+        reason="neither is above the -1 of copies without leader epochs",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line="size = sizes[kind] or 0",
+        changed="size = sizes[kind] or -1",
+        reason="neither is too large for an index",
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/files.py",
