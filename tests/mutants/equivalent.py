@@ -170,7 +170,7 @@ EQUIVALENT: Final = (
 )
 SIZES: Final = {
     "kafkalog_reader/audits/comparison/damaged_batches.py": ("MAX",),
-    "kafkalog_reader/scan/batch_finder.py": ("_FIRST_WINDOW", "_MAX_WINDOW"),
+    "kafkalog_reader/scan/batch_finder.py": ("_FIRST_WINDOW", "_MAX_WINDOW", "_PROBE"),
     "kafkalog_reader/scan/batch_run.py": ("MAX_RUN", "_APART"),
     "kafkalog_reader/scan/column_scan.py": ("_AT_ONCE",),
     "kafkalog_reader/scan/recycled_memory.py": ("MAX_KEPT_BYTES", "MAX_KEPT"),
