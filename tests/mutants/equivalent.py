@@ -26,6 +26,11 @@ _REBUILT: Final = "rebuild = index_rebuild(directory, log_load, hidden %s cut.so
 _NEEDLESS: Final = (
     "is_needless=kept_until %s end and max(first_cut, leader.log_start_offset) < common_end,"
 )
+_COLUMNS: Final = "columns = zip(*self._parts, strict=%s) if self._parts else [()] * 4"
+_NO_EPOCH: Final = (
+    "greatest = max((e.leader_epoch for e in replica.epoch_entries or ()), default=-%s)"
+)
+_LEADS_ON: Final = "for start, stop in self._ranges(base_offset[1:] == last_offset[:%s1] + 1):"
 _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
@@ -53,6 +58,30 @@ EQUIVALENT: Final = (
         line=_NEEDLESS % "<",
         changed=_NEEDLESS % "<=",
         reason="if all is kept, the first offset cut is the end, which both do not share",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/comparison.py",
+        line="for stream in streams[1:]:",
+        changed="for stream in streams[ 0:]:",
+        reason="a stream equals itself, and is as long as itself",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/damaged_stretch.py",
+        line=_LEADS_ON % "-",
+        changed=_LEADS_ON % "+",
+        reason="what is not joined here is joined where differences are collected",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/undecided.py",
+        line=_NO_EPOCH % "1",
+        changed=_NO_EPOCH % " 2",
+        reason="neither is above the -1 of copies without leader epochs",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line="size = sizes[kind] or 0",
+        changed="size = sizes[kind] or -1",
+        reason="neither is too large for an index",
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/files.py",
@@ -89,6 +118,18 @@ EQUIVALENT: Final = (
         line=_NO_OFFSET % ">=",
         changed=_NO_OFFSET % ">",
         reason="a range that begins at its end is in none of the lists",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/damaged_batches.py",
+        line=_COLUMNS % "True",
+        changed=_COLUMNS % "False",
+        reason="each part has the same four columns",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/damaged_batches.py",
+        line="if room < len(ahead):",
+        changed="if room <= len(ahead):",
+        reason="if all fit exactly, none is left out",
     ),
     Equivalent(
         path="kafkalog_reader/audits/comparison/difference.py",
@@ -129,7 +170,7 @@ EQUIVALENT: Final = (
 )
 SIZES: Final = {
     "kafkalog_reader/audits/comparison/damaged_batches.py": ("MAX",),
-    "kafkalog_reader/scan/batch_finder.py": ("_FIRST_WINDOW", "_MAX_WINDOW"),
+    "kafkalog_reader/scan/batch_finder.py": ("_FIRST_WINDOW", "_MAX_WINDOW", "_PROBE"),
     "kafkalog_reader/scan/batch_run.py": ("MAX_RUN", "_APART"),
     "kafkalog_reader/scan/column_scan.py": ("_AT_ONCE",),
     "kafkalog_reader/scan/recycled_memory.py": ("MAX_KEPT_BYTES", "MAX_KEPT"),

@@ -159,3 +159,24 @@ def test_a_stretch_goes_on_while_only_damage_differs(
     assert np.flatnonzero(stretch.differs).tolist() == [n for n in batches if n < count]
     assert np.flatnonzero(~stretch.intact[1]).tolist() == [n for n in batches if n < count]
     assert stretch.intact[0].all()
+
+
+@pytest.mark.parametrize(
+    ("offsets", "expected"),
+    [
+        pytest.param([0, 1, 2, 3, 4], [(1, 4)], id="in_a_row"),
+        pytest.param([0, 1, 5, 6, 7], [(1, 2), (5, 7)], id="behind_a_gap"),
+        pytest.param([0, 1, 2, 6, 7], [(1, 3), (6, 7)], id="before_a_gap"),
+    ],
+)
+def test_damaged_neighbours_are_one_difference(
+    offsets: list[int], expected: list[tuple[int, int]], tmp_path: Path
+) -> None:
+    """All but the first and the last of five batches are damaged in one copy."""
+    log = [data_batch(offset, [Record(offset_delta=0, value=b"v")]) for offset in offsets]
+    wrong = [log[0], *(replace(each, lies={"crc": 1}) for each in log[1:4]), log[4]]
+    for broker, held in enumerate((log, wrong)):
+        cluster(tmp_path, {broker: replica(held, epochs="0:0")})
+    found = compared(tmp_path, 8 << 20).differences
+    assert [(each.first_offset, each.next_offset) for each in found] == expected
+    assert sum(each.batches for each in found) == 3

@@ -53,6 +53,14 @@ def test_it_must_not_have_a_newer_leader(epochs: str | None, reason: str) -> Non
     assert reaches_further(histories, {bad: "why"}) == reason
 
 
+def test_its_first_leader_epoch_is_newer_than_none() -> None:
+    bad = bare(1, epochs="0:0")
+    histories = {bad: history(), GOOD: history()}
+    assert reaches_further(histories, {bad: "why"}) == (
+        "broker 1 has leader epoch 0, which no other copy has"
+    )
+
+
 def test_copies_that_were_not_compared_say_why() -> None:
     assert reason_of_all([BAD, GOOD], NotCompared("other topics")) == "other topics"
     assert reason_of_all([BAD, GOOD], EQUAL) == ""

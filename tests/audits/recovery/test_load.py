@@ -298,7 +298,8 @@ def write_offsets(root: Path, offsets: list[int], behind: bytes = b"") -> None:
     """One segment 0 of a killed broker, with one record at each of these offsets."""
     batches = [data_batch(offset, [Record(offset_delta=0, value=b"v")]) for offset in offsets]
     content = b"".join(batch.build() for batch in batches) + behind
-    cluster(root, {1: replace(replica(batches[:1]), files={f"{FIRST}.log": content})})
+    held = replica("0-0/e0")
+    cluster(root, {1: replace(held, files={f"{FIRST}.log": content})})
 
 
 GREATEST = 2**31 - 1
@@ -315,6 +316,7 @@ def test_the_greatest_offset_of_a_segment_needs_no_split(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("offsets", "bases"),
     [
+        ([GREATEST + 1], [GREATEST + 1]),
         ([0, 5, GREATEST + 1], [0, GREATEST + 1]),
         ([0, GREATEST, GREATEST + 1, GREATEST + 9], [0, GREATEST + 1]),
         ([0, 2 * GREATEST, 4 * GREATEST], [0, 2 * GREATEST, 4 * GREATEST]),
