@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader.cli.group_list import commit_cells, group_cells, total_line, totals_of
 from kafkalog_reader.cli.groups import gathered, offsets_partitions
 from kafkalog_reader.cli.timeline_list import event_cells, events_of, title
-from kafkalog_reader.cli.transaction_list import HANGING, open_cells, open_total
+from kafkalog_reader.cli.transaction_list import open_cells, open_total
 from kafkalog_reader.errors import KafkaLogError, LogLayoutError
 from kafkalog_reader.report.html import element, folded, table_html, text_html
+from kafkalog_reader.tables.transaction_status import HANGING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
