@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.fail_on import fail_on_option
 from kafkalog_reader.cli.options import input_options, reading_options, supplied, words_of
@@ -36,8 +37,10 @@ _NAMED: Final = 3
     short_help="The whole audit as one HTML file.",
     no_args_is_help=True,
 )
-@click.argument("paths", metavar="PATH...", nargs=-1)
-@click.option("--output", metavar="FILE.html", help="The file to write.")
+@click.argument("paths", metavar="PATH...", shell_complete=complete_files, nargs=-1)
+@click.option(
+    "--output", metavar="FILE.html", shell_complete=complete_files, help="The file to write."
+)
 @click.option("--force", is_flag=True, help="Overwrite the file of --output.")
 @click.option("--hashes", is_flag=True, help="List the SHA-256 of every file; reads all again.")
 @click.option(
@@ -46,7 +49,10 @@ _NAMED: Final = 3
     help="Leave out keys, values and host names; paths and labels get other names.",
 )
 @click.option(
-    "--extract", metavar="FILE.html", help="Print the JSON inside a report, and read nothing else."
+    "--extract",
+    metavar="FILE.html",
+    shell_complete=complete_files,
+    help="Print the JSON inside a report, and read nothing else.",
 )
 @reading_options("topic", "partition", "rule", "started_at")
 @fail_on_option()

@@ -35,7 +35,7 @@ def test_table_names_complete() -> None:
     assert completed("table", "") == list(TABLES)
     assert completed("table", "leader") == completed("tables", "leader") == ["leader_epochs"]
     assert completed("schema", "re") == [
-        "replica-diff", "records", "replicas", "recoveries",
+        "replica-diff", "report", "records", "replicas", "recoveries",
     ]  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def test_values_of_options_complete(option: str, start: str, expected: list[str]
 def test_every_path_completes_as_a_file() -> None:
     context = click.Context(kafkalog)
     commands = [kafkalog.get_command(context, name) for name in COMMANDS]
-    places = {"FILE", "DIR", "OLD", "NEW", "PATH...", "[FILE]...", "[QUERY] PATH..."}
+    places = {"FILE", "FILE.html", "DIR", "OLD", "NEW", "PATH...", "[FILE]...", "[QUERY] PATH..."}
     for command in (*commands, replica_diff):
         assert command is not None
         for parameter in command.params:

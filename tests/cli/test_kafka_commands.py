@@ -83,9 +83,10 @@ def test_commands_of_the_catalogue_are_taken() -> None:
         for action in ACTIONS.values()
         for command in kafka_commands(action.command or "")
     ]
-    assert {"kafka-configs.sh", "kafka-leader-election.sh", "kafka-transactions.sh"} == {
-        command[0] for command in commands
-    }
+    assert {command[0] for command in commands} == {
+        "kafka-configs.sh", "kafka-consumer-groups.sh", "kafka-leader-election.sh",
+        "kafka-transactions.sh",
+    }  # fmt: skip
     assert [line for line in answers(commands) if not line.startswith("ok\t")] == []
 
 

@@ -78,7 +78,7 @@ def _beyond(audit: PartitionAudit, best: ReplicaAudit, commits: Sequence[Commit]
     furthest = max(commit.offset for commit in commits)
     further = [each.name for each in audit.replicas if each.log_end >= furthest]
     of_other = f"; {further[0]} reaches it, but with an older leader epoch" if further else ""
-    is_stopped = best.directory.log_directory.clean_shutdown is not None
+    is_stopped = bool(best.directory.log_directory.clean_shutdown)  # else it may be a hot copy
     is_this_topic = all(commit.topic_id is not None for commit in commits)
     return finding(
         COMMIT_BEYOND_END,
