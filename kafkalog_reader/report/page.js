@@ -32,7 +32,7 @@
   const later = [...document.querySelectorAll("script.later")];
   const list = byId("partition-list");
   const more = byId("more");
-  const listChunk = async () => {
+  const listNext = async () => {
     const chunk = later.shift();
     if (!chunk) return;
     const part = document.createDocumentFragment();
@@ -53,6 +53,9 @@
     chunk.remove();
     if (more) more.parentElement.hidden = !later.length;
   };
+  // One after another: who filters while a chunk is unpacked waits for its partitions, too.
+  let listing = Promise.resolve();
+  const listChunk = () => (listing = listing.catch(() => {}).then(listNext));
   if (more) {
     more.hidden = !later.length;
     more.addEventListener("click", async () => { await listChunk(); filter(); });
@@ -73,6 +76,8 @@
     const boxes = [...form.querySelectorAll("input[type=checkbox]")];
     const severities = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
     const isFiltered = wanted.length > 0 || severities.size < boxes.length;
+    await listing;
+    if (turn !== filtering) return;
     while (isFiltered && later.length) {
       await listChunk();
       if (turn !== filtering) return;
