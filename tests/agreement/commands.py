@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -164,8 +165,11 @@ def _of_plan(said: Answers) -> Iterator[str]:
 
 
 def says_sound(line: str) -> bool:
-    """Whether a first line calls everything sound; it may say so of the metadata log alone."""
+    """Whether a first line calls everything sound; it may say so of a part among others."""
     words = line.replace("cluster metadata sound", "").lower()
+    others = re.sub(r"[\d,]+ with one copy supplied, sound", "", words)
+    if others.rpartition(":")[2].strip(" ,"):
+        words = others
     if "not sound" in words or "damaged" in words:
         return False
     return "sound" in words.replace(":", " ").replace(",", " ").split()

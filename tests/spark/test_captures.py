@@ -19,11 +19,14 @@ MAX_MICROSECONDS = 2**63 - 1
 TIMESTAMP_TYPES = {"CreateTime": 0, "LogAppendTime": 1, "NoTimestampType": -1}
 
 
+UNDECIDED = {("s5_2_0.10.2.2", "c-written"), ("s5_2_0.10.2.2", "d-diverged")}
+"""Copies that forked before there were leader epochs: no file says which one led."""
 CONSUMED = [
     pytest.param(scenario, name, id=f"{scenario}-{name}")
     for scenario in captures.names()
     for name, capture in load(captures.path(scenario)).captures.items()
     if capture.offsets  # otherwise no broker was running
+    and (scenario, name) not in UNDECIDED
 ]
 
 

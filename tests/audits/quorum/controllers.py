@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
 
 THREE = (1, 2, 3)
+FIVE = (1, 2, 3, 4, 5)
 
 
 def created(epoch: int, offset: int) -> bytes:
@@ -100,3 +101,8 @@ def audited(root: Path) -> QuorumAudit:
 def copy_of(audit: QuorumAudit, node: int) -> MetadataCopy:
     """The copy of a node."""
     return next(each for each in audit.quorum.copies if each.node_id == node)
+
+
+def winners(audit: QuorumAudit) -> set[int | None]:
+    """Node ids of those that can be elected."""
+    return {each.copy.node_id for each in audit.outcomes if each.can_win}
