@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,8 @@ from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
 
@@ -119,34 +121,37 @@ def _short_tail(segment: SegmentFiles, start: int, *, context: ReadContext) -> L
         if not 0 < windows.stop - windows.start <= _TAIL.window_size:
             return None
         window = windows.read(windows.start)
-    columns = _columns()
-    count, valid, stop, _ = record_batches.scan_batches(
-        window, 0, len(window), start, True, columns, columns.count
-    )
-    if count == 0 or valid < count or stop < len(window):
-        return None
-    return LogTail(
-        next_offset=int(columns.last_offset[count - 1]) + 1,
-        last_leader_epoch=int(columns.leader_epoch[count - 1]),
-        end=ScanEnd.COMPLETE,
-        end_position=start + stop,
-        last_position=int(columns.position[count - 1]),
-    )
+    with _columns() as columns:
+        count, valid, stop, _ = record_batches.scan_batches(
+            window, 0, len(window), start, True, columns, columns.count
+        )
+        if count == 0 or valid < count or stop < len(window):
+            return None
+        return LogTail(
+            next_offset=int(columns.last_offset[count - 1]) + 1,
+            last_leader_epoch=int(columns.leader_epoch[count - 1]),
+            end=ScanEnd.COMPLETE,
+            end_position=start + stop,
+            last_position=int(columns.position[count - 1]),
+        )
 
 
-class _Kept(threading.local):
-    """What each thread fills again and again."""
+_idle: Final[list[BatchRun]] = []
+"""Columns that nobody fills, one a thread at most.
 
-    columns: BatchRun | None = None
+Not in a ``threading.local``: DuckDB calls from threads whose Python state ends with each call, and
+CPython 3.11 crashes when that frees Arrow's memory.
+"""
 
 
-_kept = _Kept()
-
-
-def _columns() -> BatchRun:
-    if _kept.columns is None:
-        _kept.columns = BatchRun.with_room(memoryview(b""), 0, _BATCHES_AT_ONCE)
-    return _kept.columns
+@contextmanager
+def _columns() -> Iterator[BatchRun]:
+    try:
+        columns = _idle.pop()
+    except IndexError:
+        columns = BatchRun.with_room(memoryview(b""), 0, _BATCHES_AT_ONCE)
+    yield columns
+    _idle.append(columns)
 
 
 def _scanned_tail(segment: SegmentFiles, start: int, *, context: ReadContext) -> LogTail:
