@@ -56,7 +56,7 @@ def test_one_reader_takes_a_segment_as_a_whole() -> None:
 
 
 def rows(*counts: int) -> Iterator[pa.RecordBatch]:
-    """Batches of so many rows that count on; then reading on is an error."""
+    """Batches with these numbers of rows, numbered on; reading past them is an error."""
     start = 0
     for count in counts:
         yield pa.RecordBatch.from_pydict({"row": [*range(start, start + count)]})

@@ -135,7 +135,7 @@ def _evidence(each: Finding, showing: _Bytes) -> str:
 
 
 class _Bytes:
-    """Shows the structures that findings are about, as ``kafkalog inspect`` does, so many of them.
+    """Shows the structures that findings are about, as ``kafkalog inspect`` does, up to a limit.
 
     Args:
         redact: leave out the bytes of logs, which may be keys and values.
@@ -164,7 +164,7 @@ class _Bytes:
         return f"{''.join(self._tables(path, position))}{command}"
 
     def _tables(self, path: str, position: int) -> Iterator[str]:
-        """The first structure; of an index, snapshot or text file up to so many fields."""
+        """The first structure; of an index, snapshot or text file a limited number of fields."""
         if _is_long_batch(path, position):
             return
         fields = 0

@@ -20,7 +20,7 @@ def java_hash(text: str) -> int:
 
 
 def coordinator_partition(name: str, partitions: int) -> int:
-    """The partition of a group, or of a transactional id, in a topic with so many partitions.
+    """The partition of a group, or of a transactional id, in its topic.
 
     The absolute value of the hash, and 0 for the least number, which has none; masking the sign
     instead gives other partitions for half of all names.

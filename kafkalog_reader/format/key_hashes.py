@@ -91,7 +91,7 @@ PARTITIONERS: Final[
 
 
 def partitions_of(keys: Sequence[bytes], partitioner: str, partitions: int) -> NDArray[np.int64]:
-    """Where a partitioner puts keys in a topic with so many partitions."""
+    """Where a partitioner puts keys in a topic with this number of partitions."""
     hash_keys, choose = PARTITIONERS[partitioner]
     found = np.zeros(len(keys), np.int64)
     lengths = np.array([len(key) for key in keys], np.int64)

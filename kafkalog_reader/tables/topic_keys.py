@@ -101,7 +101,7 @@ class TopicKeys:
             }
 
     def infer(self, partitions: int) -> Inference:
-        """Find the partitioner that explains most keys of a topic with so many partitions."""
+        """Find the partitioner that explains most keys of a topic with that many partitions."""
         places = list(self._keys)
         keys = [self._keys[place] for place in places]
         here = np.array([partition for _, partition in places], np.int64)

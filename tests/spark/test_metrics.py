@@ -107,7 +107,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(log: Path, tmp_path: Path) -> 
 
 
 def rows(*counts: int, problem: Exception | None = None) -> Iterator[pa.RecordBatch]:
-    """Record batches of so many rows, then an error."""
+    """Record batches with these numbers of rows, then an error."""
     for count in counts:
         yield pa.RecordBatch.from_pydict({"offset": [*range(count)]})
     if problem is not None:
