@@ -188,7 +188,7 @@ def headline(plan: Plan) -> str:
         return answer
     if plan.is_one_broker:
         return f"When that is settled: {_lowered(answer)}"
-    return f"The other {_counted(len(plan.choices), 'partition', 'partitions')}: {answer}"
+    return f"The other {_counted(len(plan.choices), 'partition', 'partitions')}: {_lowered(answer)}"
 
 
 def _answer(plan: Plan) -> str:
@@ -217,7 +217,6 @@ def _order(plan: Plan) -> str:
     lost = plan.lost
     others = "other " if plan.unanswered else ""
     count = _counted(len(plan.choices), f"{others}partition", f"{others}partitions")
-    where = f" in {count}" if plan.unanswered else ""
     if plan.is_one_broker:
         (broker,) = plan.brokers
         if not plan.has_work:
@@ -236,17 +235,17 @@ def _order(plan: Plan) -> str:
         order = f"{order}, then replace {copies} by reassignments"
     if plan.open_findings and not plan.has_work:
         what = "whole records" if plan.tails else "records"
-        return f"No start and no election loses {what}{where}, {_but(plan)}."
+        return f"No start and no election loses {what}, {_but(plan)}."
     if not plan.has_work:
         what = "No whole record" if plan.tails else "Nothing"
-        return f"Nothing to do: {order}. {what} is lost{where}."
+        return f"Nothing to do: {order}. {what} is lost."
     order = f"{order[0].upper()}{order[1:]}."
     but = f", {_but(plan)}" if plan.open_findings else ""
     if not lost:
         what = "No whole record" if plan.tails else "Nothing"
         if is_partial:
             what = "No supplied record"
-        return f"{order} {what} is lost{where} then{but}."
+        return f"{order} {what} is lost then{but}."
     supplied = ", of what was supplied" if is_partial else ""
     text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
     return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
