@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 import json
@@ -209,5 +210,6 @@ def test_a_jupyter_kernel_shows_a_figure_without_a_display(
     monkeypatch.delenv("DISPLAY", raising=False)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
     resources = {"metadata": {"path": str(PATHS[0].parent.parent)}}
-    NotebookClient(notebook, timeout=60, kernel_name="python3", resources=resources).execute()
+    client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources=resources)
+    asyncio.run(client.async_execute())  # execute() leaves its event loop open
     assert len(figures(notebook)) == 1
