@@ -144,12 +144,12 @@ def test_long_work_shows_a_bar_on_a_terminal_that_is_gone_when_done(
     large_log: Path,
     start_process: Start,
 ) -> None:
-    files = [large_log] * 4  # more than half a second of work
+    files = [large_log] * 16  # seconds of work: the bar appears after half a second
     status, out, shown = on_terminal(
         start_process, "dump", "--print-data-log", *files, **environment
     )
     assert status == 0
-    assert len(out.splitlines()) == 4 * (2 + RECORDS + RECORDS // 100)
+    assert len(out.splitlines()) == 16 * (2 + RECORDS + RECORDS // 100)
     assert "reading" in shown
     assert "MiB" in shown
     assert shown.rstrip("\r\n").endswith("\x1b[2K")  # the line is erased
