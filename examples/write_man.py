@@ -82,11 +82,16 @@ def _paragraphs(paragraphs: Iterable[str]) -> Iterator[str]:
 
 
 def _options(context: click.Context) -> Iterator[str]:
-    for parameter in context.command.get_params(context):
-        record = parameter.get_help_record(context)
-        if record is not None and isinstance(parameter, click.Option):
-            names, meaning = record
-            yield from (".TP", _OPTION.sub(_bold, names.replace("-", r"\-")), _filled(meaning))
+    command = context.command
+    records = [
+        each.get_help_record(context) for each in command.params if isinstance(each, click.Option)
+    ]
+    # Not click's own option: it keeps the names of the context in which it was first used.
+    names = sorted(command.get_help_option_names(context), key=len)
+    for record in (*records, (", ".join(names), "Show this message and exit.")):
+        if record is not None:
+            words, meaning = record
+            yield from (".TP", _OPTION.sub(_bold, words.replace("-", r"\-")), _filled(meaning))
 
 
 def _commands(context: click.Context) -> Iterator[str]:

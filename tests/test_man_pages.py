@@ -73,3 +73,9 @@ def test_the_page_of_kafkalog_leads_to_all_others() -> None:
     text = plain((FOLDER / "kafkalog.1").read_text())
     others = set(re.findall(r"([a-z-]+)\(1\)", text))
     assert others == set(commands()) - {"kafkalog"}
+
+
+def test_the_names_of_help_do_not_depend_on_an_earlier_use() -> None:
+    command = commands()["kafkalog-verify"]
+    command.make_context("verify", [], resilient_parsing=True).get_help()
+    assert pages()["kafkalog-verify.1"] == (FOLDER / "kafkalog-verify.1").read_text()
