@@ -16,6 +16,7 @@ from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
 from fixtures.synthetic import EXPECTED, SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
 from fixtures.synthetic.consumer_groups import STATES
+from fixtures.synthetic.internal_records import INTERNAL_RECORDS
 from fixtures.synthetic.producer_states import LOGS
 from fixtures.synthetic.transaction_states import TRANSACTIONS
 from kafkalog_reader import registry
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from fixtures.synthetic import Scenario
     from fixtures.synthetic.across_replicas import CrossFault
     from fixtures.synthetic.consumer_groups import GroupState
+    from fixtures.synthetic.internal_records import InternalRecord
     from fixtures.synthetic.producer_states import ProducerLog
     from fixtures.synthetic.transaction_states import OpenTransaction
 
@@ -89,7 +91,7 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
     for across in CROSS_FAULTS:
         if {code for code, *_ in across.expected} - set(found):
             yield f"{across.what} ({across.id})", _of_brokers(across)
-    for state in (*STATES, *LOGS, *TRANSACTIONS):
+    for state in (*STATES, *LOGS, *TRANSACTIONS, *INTERNAL_RECORDS):
         if {code for code, *_ in state.expected} - set(found):
             yield f"{state.what} ({state.id})", _of_state(state)
     for fault_id, damaged in COPIES:
@@ -119,7 +121,9 @@ def _of_brokers(across: CrossFault) -> list[dict[str, Any]]:
         return _rows(str(across.write(Path(folder))), folder=folder)
 
 
-def _of_state(state: GroupState | ProducerLog | OpenTransaction) -> list[dict[str, Any]]:
+def _of_state(
+    state: GroupState | ProducerLog | OpenTransaction | InternalRecord,
+) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         return _rows(str(state.write(Path(folder))), folder=folder)
 

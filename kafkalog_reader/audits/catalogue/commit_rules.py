@@ -7,6 +7,7 @@ from typing import Final
 from kafkalog_reader.audits.catalogue.actions import (
     MOVE_GROUPS,
     NOTHING_TO_DO,
+    REPORT_DEFECT,
     SET_GROUP_OFFSET,
 )
 from kafkalog_reader.audits.catalogue.role import Role
@@ -88,6 +89,20 @@ GROUP_SPLIT: Final = rule(
     reader="Which offsets the group has depends on the number of partitions.",
     actions=(MOVE_GROUPS,),
     roles=(Role.OF_CONSUMERS,),
+)
+INTERNAL_RECORD_UNDECODABLE: Final = rule(
+    "KL-808",
+    "internal-record-undecodable",
+    severity="H",
+    title="a record of an internal topic cannot be loaded",
+    explanation="A record that a coordinator or controller has to load has a version that no known "
+    "release has, or its bytes do not fit its version. It may be of a release that this program "
+    "does not know. Only --deep reads these records.",
+    start=NO_EFFECT,
+    election="The next leader of the partition has to load the same record.",
+    reader="The coordinator of this partition does not load: its groups or transactions stop. "
+    "The tables show the record as it is stored.",
+    actions=(REPORT_DEFECT,),
 )
 GROUPS_HIT_BY_ELECTION: Final = rule(
     "KL-810",
