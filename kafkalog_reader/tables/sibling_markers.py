@@ -54,14 +54,19 @@ def sibling_markers(
             continue
         for directory in replicas[:1]:
             try:
-                yield from _markers(directory, producer_id, producer_epoch, since)
+                yield from markers_in(directory, producer_id, producer_epoch, since)
             except LocatedError:  # has its own finding
                 continue
 
 
-def _markers(
+def markers_in(
     directory: PartitionDirectory, producer_id: int, producer_epoch: int, since: int
 ) -> Iterator[Marker]:
+    """The same of one partition.
+
+    Raises:
+        LocatedError: a file cannot be read.
+    """
     for segment_slice in whole_segments(directory, live_only=True):
         newest = last_timestamp(segment_slice.segment, context=directory.context)
         if segment_slice.segment.log_size is None or 0 < newest < since:
