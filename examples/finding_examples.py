@@ -17,6 +17,7 @@ from fixtures.synthetic import EXPECTED, SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
 from fixtures.synthetic.consumer_groups import STATES
 from fixtures.synthetic.internal_records import INTERNAL_RECORDS
+from fixtures.synthetic.marker_states import MARKER_LOGS
 from fixtures.synthetic.producer_states import LOGS
 from fixtures.synthetic.transaction_states import TRANSACTIONS
 from kafkalog_reader import registry
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from fixtures.synthetic.across_replicas import CrossFault
     from fixtures.synthetic.consumer_groups import GroupState
     from fixtures.synthetic.internal_records import InternalRecord
+    from fixtures.synthetic.marker_states import MarkerLog
     from fixtures.synthetic.producer_states import ProducerLog
     from fixtures.synthetic.transaction_states import OpenTransaction
 
@@ -91,7 +93,7 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
     for across in CROSS_FAULTS:
         if {code for code, *_ in across.expected} - set(found):
             yield f"{across.what} ({across.id})", _of_brokers(across)
-    for state in (*STATES, *LOGS, *TRANSACTIONS, *INTERNAL_RECORDS):
+    for state in (*STATES, *LOGS, *MARKER_LOGS, *TRANSACTIONS, *INTERNAL_RECORDS):
         if {code for code, *_ in state.expected} - set(found):
             yield f"{state.what} ({state.id})", _of_state(state)
     for fault_id, damaged in COPIES:
@@ -122,7 +124,7 @@ def _of_brokers(across: CrossFault) -> list[dict[str, Any]]:
 
 
 def _of_state(
-    state: GroupState | ProducerLog | OpenTransaction | InternalRecord,
+    state: GroupState | ProducerLog | MarkerLog | OpenTransaction | InternalRecord,
 ) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         return _rows(str(state.write(Path(folder))), folder=folder)

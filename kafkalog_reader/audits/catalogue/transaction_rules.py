@@ -8,12 +8,14 @@ from kafkalog_reader.audits.catalogue.actions import (
     ABORT_TRANSACTION,
     FORBID_UNCLEAN_ELECTION,
     REBUILD_INDEX,
+    REPORT_DEFECT,
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
 from kafkalog_reader.audits.catalogue.traps import (
     COMPACTED_FURTHER,
     COPIED_WHILE_RUNNING,
+    PRODUCER_STATE_EXPIRED,
 )
 
 LATE_TRANSACTION: Final = rule(
@@ -46,6 +48,36 @@ HANGING_TRANSACTION: Final = rule(
     "longer cleaned from there on.",
     actions=(ABORT_TRANSACTION,),
     lookalikes=(COPIED_WHILE_RUNNING,),
+    roles=(Role.OF_PRODUCERS,),
+)
+DATA_AFTER_MARKER: Final = rule(
+    "KL-705",
+    "data-after-marker",
+    severity="H",
+    title="data of a fenced producer follows the marker that fenced it",
+    explanation="A transactional batch has a lower producer epoch than a marker of its producer "
+    "before it: that transaction had ended. A leader refuses such a batch, unless it has lost the "
+    "state of its producers.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="Consumers with read_committed stop before it until another marker of the producer "
+    "follows, which then decides about this batch, too.",
+    actions=(ABORT_TRANSACTION, REPORT_DEFECT),
+    lookalikes=(PRODUCER_STATE_EXPIRED,),
+    roles=(Role.OF_PRODUCERS,),
+)
+PLAIN_WRITE_IN_TRANSACTION: Final = rule(
+    "KL-706",
+    "plain-write-inside-transaction",
+    severity="H",
+    title="a batch outside of the transaction that its producer has open",
+    explanation="A batch without the transactional bit lies between the data of a transaction and "
+    "its marker, and has the same producer id. A leader refuses that.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="Consumers get its records whether the transaction is committed or aborted.",
+    actions=(REPORT_DEFECT,),
+    lookalikes=(PRODUCER_STATE_EXPIRED,),
     roles=(Role.OF_PRODUCERS,),
 )
 ABORTED_ENTRY_MISSING: Final = rule(
@@ -89,6 +121,21 @@ MARKER_MISSING: Final = rule(
     "hides its records here, while other partitions show theirs.",
     actions=(ABORT_TRANSACTION,),
     lookalikes=(COPIED_WHILE_RUNNING,),
+    roles=(Role.OF_PRODUCERS,),
+)
+ZOMBIE_MARKER: Final = rule(
+    "KL-711",
+    "zombie-marker",
+    severity="M",
+    title="a marker of a coordinator or producer that had been replaced",
+    explanation="A marker has a lower producer epoch or a lower coordinator epoch than a marker of "
+    "the same producer before it. A leader refuses that, unless it has lost the state of its "
+    "producers.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="It may have ended a later transaction than the one it was meant for.",
+    actions=(REPORT_DEFECT,),
+    lookalikes=(PRODUCER_STATE_EXPIRED,),
     roles=(Role.OF_PRODUCERS,),
 )
 STABLE_OFFSET_STALLED: Final = rule(
