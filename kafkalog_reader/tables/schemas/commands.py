@@ -150,6 +150,14 @@ KEYS: Final = (
     ),
     Column("keysOutside", pa.int64(), "compared keys that it puts into another partition"),
     Column("keysInSeveral", pa.int64(), "more partitions than one that compared keys are in"),
+    Column(
+        "earlierPartitions",
+        pa.int32(),
+        "number of partitions that explains most keys outside, which were written before the topic "
+        "got more; null: none does",
+    ),
+    Column("keysOfEarlier", pa.int64(), "keys outside that this number explains"),
+    Column("raisedAt", TIMESTAMP, "of the first record in a later partition; null: unknown"),
     Column("exampleKey", pa.binary(), "one of the keys outside; null: none"),
     Column("examplePartition", pa.int32(), "where it is"),
     Column("expectedPartition", pa.int32(), "where the partitioner puts it"),
