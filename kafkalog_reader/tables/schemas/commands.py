@@ -40,6 +40,8 @@ GROUP_TOTALS: Final = (
     Column("assignmentStrategy", pa.string(), "assignor that the group uses; null: none"),
     Column("members", pa.int64(), "number of members"),
     Column("partitions", pa.int64(), "with a committed offset, or assigned"),
+    Column("mostAssigned", pa.int64(), "partitions of the member with most; null: none or shared"),
+    Column("leastAssigned", pa.int64(), "by the member with the fewest; null: as above"),
     Column("lag", pa.int64(), "of all partitions whose lag is known; null: of none", "offsets"),
     Column("unknownLags", pa.int64(), "partitions whose lag is unknown"),
     Column("brokenCommits", pa.int64(), "committed offsets that are not in the log"),
