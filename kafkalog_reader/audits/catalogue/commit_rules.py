@@ -90,6 +90,22 @@ GROUP_SPLIT: Final = rule(
     actions=(MOVE_GROUPS,),
     roles=(Role.OF_CONSUMERS,),
 )
+COMMIT_FOR_UNKNOWN_PARTITION: Final = rule(
+    "KL-806",
+    "commit-for-unknown-partition",
+    severity="L",
+    title="a group has an offset of a partition that does not exist",
+    explanation="The cluster's metadata log has no such partition, or the topic was deleted and "
+    "created again since the commit. Coordinators remove the offsets of deleted topics; these "
+    "remained.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="If a topic of that name is created, a group without topic ids in its commits begins at "
+    "this offset, or above the log end.",
+    actions=(NOTHING_TO_DO,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
+    roles=(Role.OF_CONSUMERS,),
+)
 INTERNAL_RECORD_UNDECODABLE: Final = rule(
     "KL-808",
     "internal-record-undecodable",
@@ -98,7 +114,7 @@ INTERNAL_RECORD_UNDECODABLE: Final = rule(
     explanation="A record that a coordinator or controller has to load has a version that no known "
     "release has, or its bytes do not fit its version. It may be of a release that this program "
     "does not know. Only --deep reads these records.",
-    start=NO_EFFECT,
+    start="No effect, unless it is in __cluster_metadata: a node may stop when it loads it.",
     election="The next leader of the partition has to load the same record.",
     reader="The coordinator of this partition does not load: its groups or transactions stop. "
     "The tables show the record as it is stored.",
