@@ -29,7 +29,6 @@ from kafkalog_reader.format.layout import utc_text
 from kafkalog_reader.io.names import INTERNAL_TOPICS, shown
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Mode
-from kafkalog_reader.tables.broker_times import broker_times
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.transaction_status import (
     DAMAGED_COORDINATOR,
@@ -87,17 +86,20 @@ def transaction_findings(
     best = best_copy(audit)
     if not best.may_have_open_transaction:
         return
+    newest = best.last_batch_timestamp or 0
     try:
         rows = open_rows(best.directory, coordinators, _REQUEST, no_progress)
+        late = [
+            (row, _finding(best.directory, row, coordinators))
+            for row in rows
+            if row["status"] != DAMAGED_LOG and _is_late(best.directory, row, newest)
+        ]
     except LocatedError:  # has its own finding
         return
-    newest = best.last_batch_timestamp or 0
-    for row in rows:
-        if row["status"] != DAMAGED_LOG and _is_late(best.directory, row, newest):
-            found = _finding(best.directory, row, coordinators)
-            yield found
-            if row["holdsLastStableOffset"]:
-                yield _stalled(best, row, found)
+    for row, found in late:
+        yield found
+        if row["holdsLastStableOffset"]:
+            yield _stalled(best, row, found)
 
 
 def _is_late(directory: PartitionDirectory, row: dict[str, Any], newest: int) -> bool:
@@ -112,10 +114,9 @@ def _is_late(directory: PartitionDirectory, row: dict[str, Any], newest: int) ->
     longest = max(row.get("timeoutMs") or 0, _LONGEST_MS) + _GRACE_MS
     if row["status"] == HANGING:
         return bool(newest - first // 1000 > longest)
-    try:
-        times = broker_times(directory, row["firstOffset"])
-    except LocatedError:  # has its own finding
-        return False
+    from kafkalog_reader.tables.broker_times import broker_times
+
+    times = broker_times(directory, row["firstOffset"])
     if times is None:
         return False
     began = row.get("startTime")
@@ -126,12 +127,16 @@ def _finding(
     directory: PartitionDirectory, row: dict[str, Any], coordinators: Coordinators
 ) -> Finding:
     if row["status"] == HANGING:
-        decision = _decision(directory, row, coordinators)
+        from kafkalog_reader.tables.transaction_decisions import newest_decision
+
+        decision = newest_decision(coordinators.evidence, row)
+        marker = None if decision is None else _marker_since(directory, row, decision)
         markers = _siblings(directory, row, coordinators)
-        if decision is not None:
+        if decision is not None and marker is None:
             return _marker_missing(directory, row, decision, markers)
         known = f"the coordinator has {row['transactionalId']} in state {row['state']} without "
-        return _hanging(directory, row, f"{shown(known)}this partition", markers)
+        late = "" if marker is None else f", so it came after its marker at offset {marker:,}"
+        return _hanging(directory, row, f"{shown(known)}this partition{late}", markers)
     if row["status"] == NO_COORDINATOR and _has_all_states(coordinators, row["clusterId"]):
         markers = _siblings(directory, row, coordinators)
         return _hanging(directory, row, "no transactional id has this producer any more", markers)
@@ -152,21 +157,17 @@ def _has_all_states(coordinators: Coordinators, cluster_id: str | None) -> bool:
     return {place for place in cluster.partitions if place[0] == STATE_TOPIC} == supplied
 
 
-def _decision(
-    directory: PartitionDirectory, row: dict[str, Any], coordinators: Coordinators
-) -> Decision | None:
-    """How the coordinator decided it; None if that is unknown, or if its marker is in the log.
+def _marker_since(
+    directory: PartitionDirectory, row: dict[str, Any], decision: Decision
+) -> int | None:
+    """The offset of the marker of a decision, if the log has it: before the data, which came late.
 
-    In the second case the data came late, after the marker, which no later one follows.
+    No marker follows the data, or the transaction would not be open.
     """
     from kafkalog_reader.tables.sibling_markers import markers_in
-    from kafkalog_reader.tables.transaction_decisions import newest_decision
 
-    decision = newest_decision(coordinators.evidence, row)
-    if decision is None:
-        return None
     own = markers_in(directory, row["producerId"], row["producerEpoch"], decision.time)
-    return None if any(True for _ in own) else decision
+    return next((marker.offset for marker in own), None)
 
 
 def _siblings(

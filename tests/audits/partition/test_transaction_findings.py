@@ -41,6 +41,14 @@ def test_what_waits_behind_a_transaction_is_counted(tmp_path: Path) -> None:
     assert stalled["causedBy"] == f"{cause['code']} at offset 1"
 
 
+def test_data_that_came_after_its_marker_is_named(
+    tmp_path: Path,
+) -> None:
+    (state,) = (each for each in TRANSACTIONS if each.id == "Q25j")
+    (row,) = (row for row in findings(state.write(tmp_path)) if row["code"] == "KL-703")
+    assert "without this partition, so it came after its marker at offset 1;" in row["message"]
+
+
 def test_the_decision_of_the_coordinator_is_shown(tmp_path: Path) -> None:
     for state, decision in (("Q10a", "commit"), ("Q10b", "abort")):
         (written,) = (each for each in TRANSACTIONS if each.id == state)
