@@ -8,6 +8,7 @@ without partitions. Source: Kafka 4.4, TransactionMetadata.prepareComplete, KIP-
 from __future__ import annotations
 
 import struct
+from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kafkalog_reader.io.progress import no_progress
@@ -19,7 +20,7 @@ from kafkalog_reader.tables.transactions import TransactionsTable, row_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.evidence import Evidence, Identity
 
 _DECIDED: Final = {"PrepareCommit": True, "PrepareAbort": False}
 _CLOCKS_US: Final = microseconds_of(5 * 60 * 1000)
@@ -27,6 +28,11 @@ _CLOCKS_US: Final = microseconds_of(5 * 60 * 1000)
 _REQUEST: Final = ReadRequest(mode=Mode.DROPMALFORMED)
 """Damage has findings of its own."""
 _ID_TYPE: Final = 0
+_STATUS_AT: Final = 16
+"""In the value, in both versions: after version, producer id, producer epoch and timeout."""
+_DECIDING: Final = (b"\2", b"\3")
+_EPOCH_A_TRANSACTION: Final = 2
+_MOST_PAIRS: Final = 200_000
 
 
 class Decision(NamedTuple):
@@ -41,6 +47,49 @@ class Decision(NamedTuple):
     is_commit: bool
     time: int
     offset: int
+
+
+class Decided(NamedTuple):
+    """A decision about one partition.
+
+    Attributes:
+        producer_epoch: of the markers.
+        has_own_epoch: whether no other transaction has this producer epoch (version 2, KIP-890).
+        time: see ``Decision``.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    is_commit: bool
+    has_own_epoch: bool
+    time: int
+
+
+def decisions_by_partition(evidence: Evidence) -> dict[Identity, list[Decided]]:
+    """The newest decisions about each partition, in the order of the coordinator's log.
+
+    No more than 200,000 pairs of decision and partition are kept for one coordinator.
+    """
+    found: dict[Identity, list[Decided]] = defaultdict(list)
+    table = TransactionsTable()
+    for unit in table.units(evidence, _REQUEST):
+        newest: deque[tuple[Identity, Decided]] = deque(maxlen=_MOST_PAIRS)
+        for record in table.records(unit, _REQUEST, no_progress):
+            if (record["value"] or b"")[_STATUS_AT : _STATUS_AT + 1] not in _DECIDING:
+                continue
+            state = row_of(record)
+            if state.get("state") not in _DECIDED or state["producerId"] is None:
+                continue
+            decided = Decided(
+                state["producerId"], state["producerEpoch"], _DECIDED[state["state"]],
+                (state["clientTransactionVersion"] or 0) >= _EPOCH_A_TRANSACTION,
+                (state["lastUpdateTime"] or 0) // 1000,
+            )  # fmt: skip
+            for topic, partition in state["topicPartitions"]:
+                newest.append(((state["clusterId"], topic, partition), decided))
+        for identity, decided in newest:
+            found[identity].append(decided)
+    return found
 
 
 def newest_decision(evidence: Evidence, row: Mapping[str, Any]) -> Decision | None:

@@ -107,6 +107,23 @@ ABORTED_ENTRY_EXTRA: Final = rule(
     lookalikes=(COMPACTED_FURTHER,),
     roles=(Role.BESIDE_THE_LOGS,),
 )
+TORN_TRANSACTION: Final = rule(
+    "KL-709",
+    "torn-transaction",
+    severity="C",
+    title="a partition contradicts the outcome of a transaction",
+    explanation="The coordinator decided to commit a transaction and this partition has an abort "
+    "marker instead of the commit marker, or the other way round: somebody aborted by hand what "
+    "was committed elsewhere. Only --deep compares them, as far as the coordinator's log goes "
+    "back.",
+    start=NO_EFFECT,
+    election="Another copy may have the other marker: see the findings about the replicas.",
+    reader="Consumers with read_committed get the transaction from some partitions and not from "
+    "others.",
+    actions=(REPORT_DEFECT,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
+    roles=(Role.OF_PRODUCERS,),
+)
 MARKER_MISSING: Final = rule(
     "KL-710",
     "marker-missing",

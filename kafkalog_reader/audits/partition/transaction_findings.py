@@ -166,7 +166,7 @@ def _marker_since(
     """
     from kafkalog_reader.tables.sibling_markers import markers_in
 
-    own = markers_in(directory, row["producerId"], row["producerEpoch"], decision.time)
+    own = markers_in(directory, (row["producerId"],), row["producerEpoch"], decision.time)
     return next((marker.offset for marker in own), None)
 
 
