@@ -54,6 +54,8 @@ _LONGEST_MS: Final = 15 * 60 * 1000
 """``transaction.max.timeout.ms``: the coordinator aborts by then what it knows."""
 _GRACE_MS: Final = 5 * 60 * 1000
 _IN_EVIDENCE: Final = 10
+_WITHOUT_TRANSACTIONS: Final = INTERNAL_TOPICS - {"__consumer_offsets"}
+"""Producers commit offsets of groups in their transactions; nothing else of internal topics."""
 _REQUEST: Final = ReadRequest(mode=Mode.DROPMALFORMED)
 """Damage has findings of its own."""
 
@@ -77,7 +79,7 @@ def transaction_findings(
     One that is younger than any timeout may only look like it: the files of the coordinator were
     copied at another time (T01).
     """
-    if coordinators is None or audit.topic is None or audit.topic in INTERNAL_TOPICS:
+    if coordinators is None or audit.topic is None or audit.topic in _WITHOUT_TRANSACTIONS:
         return
     if not audit.replicas:
         return
@@ -87,12 +89,15 @@ def transaction_findings(
     if not best.may_have_open_transaction:
         return
     newest = best.last_batch_timestamp or 0
+    cleaned = best.files.cleaner_offset or 0  # markers there may be gone; it never passes the LSO
     try:
         rows = open_rows(best.directory, coordinators, _REQUEST, no_progress)
         late = [
             (row, _finding(best.directory, row, coordinators))
             for row in rows
-            if row["status"] != DAMAGED_LOG and _is_late(best.directory, row, newest)
+            if row["status"] != DAMAGED_LOG
+            and row["firstOffset"] >= cleaned
+            and _is_late(best.directory, row, newest)
         ]
     except LocatedError:  # has its own finding
         return

@@ -78,6 +78,9 @@ def test_it_is_not_to_be_aborted_where_others_have_its_commit(tmp_path: Path) ->
         "Q25g": (command, "t-1 at offset 1"), "Q25h": (command, ""),
         "Q25j": (command.replace("offset 1", "offset 2"), ""), "Q10a": (None, ""),
         "Q10b": (command, ""),
+        **dict.fromkeys(
+            ("Q25m", "Q25o"), (command.replace("topic t ", "topic __consumer_offsets "), "")
+        ),
     }  # fmt: skip
 
 
