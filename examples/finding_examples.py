@@ -16,8 +16,10 @@ from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
 from fixtures.synthetic import EXPECTED, SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
 from fixtures.synthetic.consumer_groups import STATES
+from fixtures.synthetic.internal_records import INTERNAL_RECORDS
+from fixtures.synthetic.marker_states import MARKER_LOGS
 from fixtures.synthetic.producer_states import LOGS
-from fixtures.synthetic.transaction_states import TRANSACTIONS
+from fixtures.synthetic.transaction_states import ENDED, TRANSACTIONS
 from kafkalog_reader import registry
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
     from fixtures.synthetic import Scenario
     from fixtures.synthetic.across_replicas import CrossFault
     from fixtures.synthetic.consumer_groups import GroupState
+    from fixtures.synthetic.internal_records import InternalRecord
+    from fixtures.synthetic.marker_states import MarkerLog
     from fixtures.synthetic.producer_states import ProducerLog
-    from fixtures.synthetic.transaction_states import OpenTransaction
+    from fixtures.synthetic.transaction_states import EndedTransaction, OpenTransaction
 
 PLANS: Final = frozenset({"KL-901", "KL-902"})
 """Findings that follow every comparison, and are not expected ones."""
@@ -89,7 +93,7 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
     for across in CROSS_FAULTS:
         if {code for code, *_ in across.expected} - set(found):
             yield f"{across.what} ({across.id})", _of_brokers(across)
-    for state in (*STATES, *LOGS, *TRANSACTIONS):
+    for state in (*STATES, *LOGS, *MARKER_LOGS, *TRANSACTIONS, *ENDED, *INTERNAL_RECORDS):
         if {code for code, *_ in state.expected} - set(found):
             yield f"{state.what} ({state.id})", _of_state(state)
     for fault_id, damaged in COPIES:
@@ -119,7 +123,14 @@ def _of_brokers(across: CrossFault) -> list[dict[str, Any]]:
         return _rows(str(across.write(Path(folder))), folder=folder)
 
 
-def _of_state(state: GroupState | ProducerLog | OpenTransaction) -> list[dict[str, Any]]:
+def _of_state(
+    state: GroupState
+    | ProducerLog
+    | MarkerLog
+    | OpenTransaction
+    | EndedTransaction
+    | InternalRecord,
+) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         return _rows(str(state.write(Path(folder))), folder=folder)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.cli.listing import Heading, listing
@@ -23,6 +24,8 @@ MOVES_CONSUMERS: Final = (
     "below-log-start", "above-log-end", "on-lost-branch", "topic-recreated",
 )  # fmt: skip
 """Statuses of commits where no consumer can go on."""
+_UNEVEN: Final = 2
+"""How many partitions more than another a member has; one more may be inevitable."""
 OF_MEMBER: Final = ("memberId", "clientHost", "clientId")
 _HEADINGS: Final = (
     Heading(name="cluster", text="CLUSTER", short="CLUSTER", left=True),
@@ -140,6 +143,7 @@ def _order(row: Row) -> tuple[Any, ...]:
 def totals_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
     """One row for each group: state, members, number of partitions, total lag, last commit.
 
+    ``mostAssigned`` and ``leastAssigned`` are partitions of one member; None without members.
     ``lag`` is None if that of no partition is known; ``unknownLags`` counts those.
 
     Args:
@@ -153,13 +157,17 @@ def totals_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
                 "clusterId": group["clusterId"], "groupId": group["groupId"],
                 "type": group["type"], "state": group["state"], "members": group["members"],
                 "assignmentStrategy": group["protocol"], "partitions": 0, "lag": None,
+                "mostAssigned": None, "leastAssigned": None,
                 "unknownLags": 0, "lastCommitTime": None, "brokenCommits": 0, "pendingCommits": 0,
             }  # fmt: skip
+    assigned: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for row in rows:
         total = totals.get((row["clusterId"], row["groupId"]))
         if total is None:
             continue
         total["partitions"] += 1
+        if row["memberId"] is not None:
+            assigned[row["clusterId"], row["groupId"]][row["memberId"]] += 1
         if row.get("lag") is None:
             total["unknownLags"] += 1
         else:
@@ -170,6 +178,11 @@ def totals_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
             time for time in (total["lastCommitTime"], row.get("commitTime")) if time is not None
         ]
         total["lastCommitTime"] = max(times, default=None)
+    for key, total in totals.items():
+        if total["members"] and total["type"] != "share":  # whose members share partitions
+            held = assigned[key].values()
+            total["mostAssigned"] = max(held, default=0)
+            total["leastAssigned"] = min(held) if len(held) >= total["members"] else 0
     return [totals[key] for key in sorted(totals, key=lambda key: (key[0] or "", key[1]))]
 
 
@@ -267,6 +280,11 @@ def _group_cells(total: Row) -> dict[str, str]:
         notes.append(f"{plural(broken, 'committed offset')} not in the log")
     if total["pendingCommits"]:
         notes.append(f"{plural(total['pendingCommits'], 'offset')} in an open transaction")
+    if _is_skewed(total):
+        notes.append(
+            f"range gives one member {plural(total['mostAssigned'], 'partition')} and another "
+            f"{total['leastAssigned']:,}"
+        )
     if unknown and total["lag"] is not None:
         notes.append(f"without the lag of {plural(unknown, 'partition')}")
     return {
@@ -281,6 +299,16 @@ def _group_cells(total: Row) -> dict[str, str]:
         "time": _time(total["lastCommitTime"]),
         "note": "; ".join(notes),
     }
+
+
+def _is_skewed(total: Row) -> bool:
+    """Whether range divides unevenly: it gives the first members one more of each topic.
+
+    Source: Kafka 4.4, RangeAssignor.
+    """
+    most, least = total["mostAssigned"], total["leastAssigned"]
+    is_range = total["assignmentStrategy"] == "range"
+    return is_range and most is not None and most - least >= _UNEVEN
 
 
 def _number(number: int | None) -> str:

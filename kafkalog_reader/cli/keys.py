@@ -34,6 +34,8 @@ Row = dict[str, Any]
 _Place = tuple[str | None, str | None]
 
 _MISSING: Final = "-"
+_LONG_RUN: Final = 1_000
+"""Records without a key, one after another, that are mentioned."""
 _UNEVEN: Final = 2
 """Times its even share that a partition must hold to be mentioned."""
 _HEADINGS: Final = (
@@ -74,8 +76,8 @@ def keys_command(
     (Java clients), crc32 (librdkafka's consistent partitioners), fnv1a (Sarama), and Java's hash of
     strings, with the absolute value or the sign masked, as in hand-written partitioners. One is
     named if it explains nine in ten of at least 20 keys. Keys OUTSIDE were written by a client with
-    another partitioner, or before the topic got more partitions; for each of them the order of its
-    records is lost.
+    another partitioner, or before the topic got more partitions, which is said if their number and
+    time show it; for each of them the order of its records is lost.
 
     Where records without a key go cannot be checked: recent clients fill a batch and then choose
     another partition, so that they come in runs.
@@ -125,6 +127,7 @@ def _row(place: _Place, found: TopicKeys, counts: Mapping[_Place, int]) -> Row:
     inferred = found.infer(counts[place])
     records = {number: each.records for number, each in found.by_partition.items()}
     largest = max(records, key=lambda number: (records[number], -number))
+    earlier = inferred.earlier
     example = inferred.outside[0] if inferred.outside else (None, None, None)
     return {
         "clusterId": place[0],
@@ -138,6 +141,9 @@ def _row(place: _Place, found: TopicKeys, counts: Mapping[_Place, int]) -> Row:
         "partitioner": inferred.partitioner,
         "keysOutside": len(inferred.outside),
         "keysInSeveral": inferred.scattered,
+        "earlierPartitions": None if earlier is None else earlier.partitions,
+        "keysOfEarlier": 0 if earlier is None else earlier.keys,
+        "raisedAt": None if earlier is None else earlier.raised_at,
         "exampleKey": example[0],
         "examplePartition": example[1],
         "expectedPartition": example[2],
@@ -192,11 +198,25 @@ def _notes(row: Row) -> Iterator[str]:
             f"key {key} is in partition {row['examplePartition']} instead of "
             f"{row['expectedPartition']}"
         )
+    if row["earlierPartitions"] is not None:
+        when = "" if row["raisedAt"] is None else f" before {_time(row['raisedAt'])}"
+        yield (
+            f"{plural(row['keysOfEarlier'], 'key')} outside fit "
+            f"{plural(row['earlierPartitions'], 'partition')}: the topic had so few{when}"
+        )
     if row["keysInSeveral"]:
         yield f"{plural(row['keysInSeveral'], 'key')} in a second partition"
+    if row["longestNullRun"] >= _LONG_RUN:
+        yield f"up to {grouped(row['longestNullRun'])} records without a key in a row"
     if row["oneIn"] > 1:
         yield f"one in {grouped(row['oneIn'])} keys compared"
     share = row["largestShare"] * row["partitions"]
     if row["partitions"] > 1 and share >= _UNEVEN:
         percent = 100 * row["largestShare"]
         yield f"partition {row['largestPartition']} holds {percent:.0f} % of the records"
+
+
+def _time(microseconds: int) -> str:
+    from kafkalog_reader.format.layout import utc_text
+
+    return utc_text(microseconds // 1000)

@@ -1,4 +1,4 @@
-"""Reads the types of many control batches at once, from the keys of their records."""
+"""Reads types and coordinator epochs of many control batches at once, from their records."""
 
 from __future__ import annotations
 
@@ -23,10 +23,16 @@ ABORT: Final = 0
 COMMIT: Final = 1
 NO_TYPE: Final = -1
 """For an empty control batch, which means nothing (KAFKA-5490), and for an unreadable record."""
+NO_EPOCH: Final = -1
 
 _MARKER_SIZE: Final = 78
 # record length 16, attributes, timestamp and offset delta 0, key length 4, key version 0
 _MARKER_START: Final = np.frombuffer(b"\x20\x00\x00\x00\x08\x00\x00", np.uint8)
+_VALUE_AT: Final = 9
+_VALUE_START: Final = np.frombuffer(b"\x0c\x00\x00", np.uint8)
+"""Value length 6, value version 0."""
+_EPOCH_AT: Final = 12
+_EPOCH_SIZE: Final = 4
 
 
 def control_types(run: BatchRun, rows: NDArray[np.intp]) -> NDArray[np.int16]:
@@ -49,6 +55,23 @@ def control_types(run: BatchRun, rows: NDArray[np.intp]) -> NDArray[np.int16]:
         types[index] = _declared_type(run, int(rows[index]))
     types[run.records_count[rows] == 0] = NO_TYPE
     return types
+
+
+def coordinator_epochs(run: BatchRun, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+    """The coordinator epochs in the transaction markers at ``rows``; -1 for any other record.
+
+    Only markers as brokers write them are read. Source: EndTxnMarker version 0.
+    """
+    epochs = np.full(len(rows), NO_EPOCH, np.int64)
+    regular = np.flatnonzero(run.size_in_bytes[rows] == _MARKER_SIZE)
+    window = np.frombuffer(run.buffer, np.uint8)
+    start = run.position[rows[regular]] - run.window_position + HEADER_SIZE
+    record = window[start[:, None] + np.arange(_MARKER_SIZE - HEADER_SIZE)]
+    is_marker = (record[:, : len(_MARKER_START)] == _MARKER_START).all(axis=1)
+    is_marker &= (record[:, _VALUE_AT:_EPOCH_AT] == _VALUE_START).all(axis=1)
+    stored = np.ascontiguousarray(record[is_marker, _EPOCH_AT : _EPOCH_AT + _EPOCH_SIZE])
+    epochs[regular[is_marker]] = stored.view(">i4")[:, 0]
+    return epochs
 
 
 def _declared_type(run: BatchRun, row: int) -> int:

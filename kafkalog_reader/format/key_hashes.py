@@ -90,14 +90,25 @@ PARTITIONERS: Final[
 """By name: the hash, and what makes a partition of it."""
 
 
-def partitions_of(keys: Sequence[bytes], partitioner: str, partitions: int) -> NDArray[np.int64]:
-    """Where a partitioner puts keys in a topic with this number of partitions."""
-    hash_keys, choose = PARTITIONERS[partitioner]
-    found = np.zeros(len(keys), np.int64)
+def hashes_of_keys(keys: Sequence[bytes], partitioner: str) -> NDArray[np.uint32]:
+    """The hash by which a partitioner chooses the partition of each key."""
+    hash_keys, _ = PARTITIONERS[partitioner]
+    found = np.zeros(len(keys), np.uint32)
     lengths = np.array([len(key) for key in keys], np.int64)
     for length in np.unique(lengths).tolist():
         rows = np.flatnonzero(lengths == length)
         joined = np.frombuffer(b"".join(keys[row] for row in rows.tolist()), np.uint8)
-        of_length = joined.reshape(len(rows), length)
-        found[rows] = choose(hash_keys(of_length), partitions)
+        found[rows] = hash_keys(joined.reshape(len(rows), length))
     return found
+
+
+def partitions_by(
+    hashes: NDArray[np.uint32], partitioner: str, partitions: int
+) -> NDArray[np.int64]:
+    """Where a partitioner puts keys with these hashes in a topic with this many partitions."""
+    return PARTITIONERS[partitioner][1](hashes, partitions)
+
+
+def partitions_of(keys: Sequence[bytes], partitioner: str, partitions: int) -> NDArray[np.int64]:
+    """Where a partitioner puts keys in a topic with this number of partitions."""
+    return partitions_by(hashes_of_keys(keys, partitioner), partitioner, partitions)

@@ -28,7 +28,7 @@ FAMILIES: Final = {
     "KL-5": "Replicas compared",
     "KL-6": "Producers",
     "KL-7": "Transactions",
-    "KL-8": "Consumer groups",
+    "KL-8": "Consumer groups and internal topics",
     "KL-9": "Elections and what can be saved",
 }
 """Titles by the beginning of the code."""

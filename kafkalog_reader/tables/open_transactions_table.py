@@ -45,13 +45,14 @@ from kafkalog_reader.tables.transaction_status import (
 from kafkalog_reader.tables.transactions import TransactionsTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
     from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.table import Column
+    from kafkalog_reader.tables.transaction_decisions import Decided
 
 Row = dict[str, Any]
 _ProducerKey = tuple[str | None, int]
@@ -118,6 +119,17 @@ class Coordinators:
             UnreadableFileError: a file cannot be opened or read.
         """
         return self._read[0].get((cluster_id, producer_id))
+
+    @cached_property
+    def decisions(self) -> Mapping[Identity, Sequence[Decided]]:
+        """See ``decisions_by_partition``.
+
+        Raises:
+            UnreadableFileError: a file cannot be opened or read.
+        """
+        from kafkalog_reader.tables.transaction_decisions import decisions_by_partition
+
+        return decisions_by_partition(self.evidence)
 
     def damage(self, cluster_id: str | None, partition: int | None) -> LocatedError | None:
         """Damage or loss in ``__transaction_state`` that may hide a newer state; None without.

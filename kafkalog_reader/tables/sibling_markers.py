@@ -18,18 +18,21 @@ from kafkalog_reader.tables.segment_unit import whole_segments
 from kafkalog_reader.tables.time_index_end import last_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
 
 
 class Marker(NamedTuple):
-    """A commit or abort marker, and where it is."""
+    """A commit or abort marker, and where it is; ``time`` is its broker's, in milliseconds."""
 
     topic: str
     partition: int
     offset: int
     is_commit: bool
+    producer_id: int
+    producer_epoch: int
+    time: int
 
 
 def sibling_markers(
@@ -54,14 +57,26 @@ def sibling_markers(
             continue
         for directory in replicas[:1]:
             try:
-                yield from _markers(directory, producer_id, producer_epoch, since)
+                yield from markers_in(directory, (producer_id,), producer_epoch, since)
             except LocatedError:  # has its own finding
                 continue
 
 
-def _markers(
-    directory: PartitionDirectory, producer_id: int, producer_epoch: int, since: int
+def markers_in(
+    directory: PartitionDirectory, producer_ids: Collection[int], producer_epoch: int, since: int
 ) -> Iterator[Marker]:
+    """Yield the markers of some producers in one partition, in log order.
+
+    Args:
+        directory: the copy that is read.
+        producer_ids: of the markers.
+        producer_epoch: the least that a marker has.
+        since: the least time that a marker has, in milliseconds.
+
+    Raises:
+        LocatedError: a file cannot be read.
+    """
+    wanted = np.array(sorted(producer_ids), np.int64)
     for segment_slice in whole_segments(directory, live_only=True):
         newest = last_timestamp(segment_slice.segment, context=directory.context)
         if segment_slice.segment.log_size is None or 0 < newest < since:
@@ -71,7 +86,7 @@ def _markers(
         )
         for run in scan:
             rows = np.flatnonzero(
-                (run.producer_id == producer_id)
+                np.isin(run.producer_id, wanted)
                 & (run.producer_epoch >= producer_epoch)
                 & (run.attributes & CONTROL_BIT != 0)
                 & (run.max_timestamp >= since)
@@ -80,5 +95,6 @@ def _markers(
                 if kind in (ABORT, COMMIT):
                     yield Marker(
                         directory.topic or "", directory.partition or 0,
-                        int(run.base_offset[row]), kind == COMMIT,
+                        int(run.base_offset[row]), kind == COMMIT, int(run.producer_id[row]),
+                        int(run.producer_epoch[row]), int(run.max_timestamp[row]),
                     )  # fmt: skip

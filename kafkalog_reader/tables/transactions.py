@@ -63,7 +63,7 @@ class TransactionsTable(InternalTopicTable):
         current: dict[str, dict[str, Any]] = {}
         unreadable = []
         for record in self.records(unit, request, progress):
-            row = _row(record)
+            row = row_of(record)
             transactional_id = row["transactionalId"]
             current.pop(transactional_id, None)
             if "problem" in row:
@@ -74,7 +74,7 @@ class TransactionsTable(InternalTopicTable):
         yield build_from_dicts(self.projected(request), found)
 
 
-def _row(record: Mapping[str, Any]) -> dict[str, Any]:
+def row_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a record, with ``problem`` if its key or value cannot be read."""
     row: dict[str, Any] = {
         "clusterId": record["clusterId"],

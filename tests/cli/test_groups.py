@@ -11,6 +11,7 @@ import pytest
 
 from fixtures import captures
 from fixtures.builder import cluster, data_batch, marker_batch, replica
+from kafkalog_reader.cli.group_list import group_cells, totals_of
 from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record
@@ -83,6 +84,42 @@ def test_totals_are_what_the_broker_answered_about_groups(run: Run) -> None:
         group: (answer["type"], answer["state"], len(answer["members"]))
         for group, answer in TRUTH.items()
     }
+
+
+def test_the_members_with_the_most_and_fewest_partitions_are_those_of_the_broker(run: Run) -> None:
+    for row in rows_of(run, captures.path(STOPPED), "--by", "group"):
+        sizes = [len(member["assignment"]) for member in TRUTH[row["groupId"]]["members"]]
+        expected = (max(sizes), min(sizes)) if sizes else (None, None)
+        assert (row["mostAssigned"], row["leastAssigned"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("strategy", "topics", "members", "note"),
+    [
+        ("range", 1, 2, ""),
+        ("range", 2, 2, "range gives one member 4 partitions and another 2"),
+        ("range", 2, 4, "range gives one member 2 partitions and another 0"),
+        ("roundrobin", 2, 2, ""),
+    ],
+)
+def test_the_skew_of_range_is_mentioned(
+    strategy: str, topics: int, members: int, note: str
+) -> None:
+    """Topics of three partitions; the first members get one more of each."""
+    group = {
+        "clusterId": "c", "groupId": "g", "type": "classic", "state": "Stable", "members": members,
+        "protocol": strategy,
+    }  # fmt: skip
+    rows = [
+        {
+            "clusterId": "c", "groupId": "g", "topic": f"t{topic}", "partition": number,
+            "memberId": f"m{number * members // 3 if members < 3 else number}", "status": "ok",
+        }
+        for topic in range(topics)
+        for number in range(3)
+    ]  # fmt: skip
+    _, cells = group_cells(totals_of([group], rows))
+    assert [each["note"] for each in cells] == [note]
 
 
 def test_commits_are_the_rows_of_the_table(run: Run) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import zlib
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fixtures import captures, truth
-from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder import EPOCH_MILLIS, cluster, data_batch, replica
 from kafkalog_reader.format.java_hash import java_hash
 from kafkalog_reader.format.record import Record
 
@@ -39,19 +40,20 @@ PARTITIONERS: dict[str, Callable[[str], int]] = {
 }
 
 
-def write(root: Path, keys: Iterable[tuple[str | None, int]]) -> Path:
-    """Topic t, a record for each key and its partition."""
-    held: dict[int, list[str | None]] = {number: [] for number in range(PARTITIONS)}
-    for key, partition in keys:
-        held[partition].append(key)
+def write(root: Path, keys: Iterable[tuple[str | None, int]], *, step_ms: int = 0) -> Path:
+    """Topic t, a record for each key and its partition, each so much later than the one before."""
+    held: dict[int, list[tuple[str | None, int]]] = {number: [] for number in range(PARTITIONS)}
+    for number, (key, partition) in enumerate(keys):
+        held[partition].append((key, EPOCH_MILLIS + number * step_ms))
     logs = []
     for number, of_partition in held.items():
         batches = [
             data_batch(
                 offset,
                 [Record(offset_delta=0, key=None if key is None else key.encode(), value=b"v")],
+                base_timestamp=when,
             )
-            for offset, key in enumerate(of_partition)
+            for offset, (key, when) in enumerate(of_partition)
         ]
         logs.append(replica(batches, topic="t", partition=number, high_watermark=len(batches)))
     cluster(root, {0: logs})
@@ -80,6 +82,43 @@ def test_a_partitioner_is_named_and_foreign_keys_are_found(
     assert row["expectedPartition"] == expected
     text = run("keys", tmp_path / "foreign").out
     assert f"key key-7 is in partition {places['key-7']} instead of {expected}" in text
+
+
+@pytest.mark.parametrize("earlier", [1, 4, 5])
+@pytest.mark.parametrize("name", PARTITIONERS)
+def test_a_topic_that_got_more_partitions(
+    name: str, earlier: int, tmp_path: Path, run: Run
+) -> None:
+    """Q19: each key is where the partitioner put it among 1, 4 or 5 partitions, later among 6."""
+    old = [(key, PARTITIONERS[name](key) % earlier) for key in KEYS]
+    new = [(key, PARTITIONERS[name](key) % PARTITIONS) for key in KEYS]
+    moved = sum(before != after for before, after in zip(old, new, strict=True))
+    row = row_of(run, write(tmp_path, [*old, *new], step_ms=1000), 1)
+    assert (row["partitioner"], row["earlierPartitions"]) == (name, earlier)
+    assert (row["keysOutside"], row["keysOfEarlier"]) == (moved, moved)
+    first = 200 + next(number for number, (_, place) in enumerate(new) if place >= earlier)
+    raised = datetime.fromtimestamp(EPOCH_MILLIS // 1000 + first, UTC)
+    assert row["raisedAt"].startswith(f"{raised:%Y-%m-%dT%H:%M:%S}")
+    plural = "1 partition" if earlier == 1 else f"{earlier} partitions"
+    assert f"{moved} keys outside fit {plural}" in " ".join(run("keys", tmp_path).out.split())
+
+
+def test_keys_sent_elsewhere_on_purpose_do_not_show_fewer_partitions(
+    tmp_path: Path, run: Run
+) -> None:
+    """Every third key goes to partition 0, from the first record to the last."""
+    places = [
+        (key, 0 if number % 3 == 0 else zlib.crc32(key.encode()) % PARTITIONS)
+        for number, key in enumerate(KEYS)
+    ]
+    row = row_of(run, write(tmp_path, places, step_ms=1000), 0)
+    assert (row["partitioner"], row["earlierPartitions"]) == (None, None)
+
+
+def test_a_long_run_without_keys_is_mentioned(tmp_path: Path, run: Run) -> None:
+    root = write(tmp_path, [("a", 0), *[(None, 0)] * 1000, ("b", 1)])
+    text = " ".join(run("keys", root).out.split())
+    assert "up to 1,000 records without a key in a row" in text
 
 
 def test_keys_without_a_system_have_no_partitioner(tmp_path: Path, run: Run) -> None:

@@ -9,7 +9,14 @@ import pytest
 
 from fixtures.builder.stored_batches import build_record_batch
 from kafkalog_reader.decode import control_type
-from kafkalog_reader.decode.control_type import ABORT, COMMIT, NO_TYPE, control_types
+from kafkalog_reader.decode.control_type import (
+    ABORT,
+    COMMIT,
+    NO_EPOCH,
+    NO_TYPE,
+    control_types,
+    coordinator_epochs,
+)
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.batch_run import BatchRun
@@ -29,13 +36,19 @@ def control(key: bytes | None, value: bytes | None = b"\0\0\0\0\0\5") -> bytes:
 
 def types(tmp_path: Path, *batches: bytes, rows: list[int] | None = None) -> list[int]:
     """The types of these batches, or of some of them, read from a file."""
-    path = tmp_path / "00000000000000000000.log"
-    path.write_bytes(b"".join(batches))
-    found = iter(Scan(slice_of(path).segment, HEADERS, context=ReadContext()))
-    run = next(found)  # its window is valid until the next is requested
-    assert isinstance(run, BatchRun)
+    run = run_of(tmp_path, *batches)
     which = np.arange(len(batches)) if rows is None else np.array(rows, np.intp)
     return control_types(run, which).tolist()
+
+
+def run_of(tmp_path: Path, *batches: bytes) -> BatchRun:
+    """A run of batches, read from a file."""
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(b"".join(batches))
+    scan = iter(Scan(slice_of(path).segment, HEADERS, context=ReadContext()))
+    run = next(scan)  # its window is valid until the next is requested
+    assert isinstance(run, BatchRun)
+    return run
 
 
 def test_markers_as_brokers_write_them(tmp_path: Path) -> None:
@@ -86,3 +99,15 @@ def test_rows_are_answered_in_the_order_asked(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_other_batches_are_read_one_by_one(tmp_path: Path, batch: bytes, expected: int) -> None:
     assert types(tmp_path, vectors.ABORT, batch) == [ABORT, expected]
+
+
+def test_coordinator_epochs_are_those_of_the_reference(tmp_path: Path) -> None:
+    """Section 14.5: 5 in both markers; a marker of another shape is not read."""
+    newer = control(b"\0\0\0\1", b"\0\1\0\0\0\5")
+    lower = control(b"\0\0\0\1", b"\0\0\xff\xff\xff\xfd")
+    batches = (vectors.PLAIN, vectors.ABORT, newer, vectors.LEADER_CHANGE, lower, vectors.COMMIT)
+    run = run_of(tmp_path, *batches)
+    assert coordinator_epochs(run, np.arange(6)).tolist() == [
+        NO_EPOCH, 5, NO_EPOCH, NO_EPOCH, -3, 5,
+    ]  # fmt: skip
+    assert coordinator_epochs(run, np.array([5, 0])).tolist() == [5, NO_EPOCH]

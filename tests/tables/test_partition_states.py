@@ -31,6 +31,8 @@ STATES = [each for each in captures.states() if list(captures.path(each).glob(f"
 CREATED = list(
     metadata_records([PartitionState(replicas=(0, 1), in_sync=(0, 1), leader=0, leader_epoch=0)])
 )
+FOOTER = 75
+"""Bytes of the control batch that ends a snapshot."""
 
 
 def states_of(path: Path, *columns: str, **options: Any) -> list[tuple[Any, ...]]:
@@ -149,6 +151,23 @@ def test_the_state_before_the_log_comes_from_a_snapshot(tmp_path: Path) -> None:
     assert states_of(tmp_path, "snapshotEndOffset", "offset", "leader") == [(None, 5001, 0)]
     with pytest.raises(OptionError, match="a snapshot of the offsets below 5,000"):
         states_of(tmp_path, "offset", as_of="offset:4000")
+
+
+def test_a_snapshot_without_its_end_is_not_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The records that it still has are no whole state; those of the log are all shown."""
+    directory = write_metadata(tmp_path, CREATED, first_offset=5000)
+    whole = (captures.path("s1/healed") / "broker-0" / "bootstrap.checkpoint").read_bytes()
+    snapshot = directory / f"{5000:020d}-{3:010d}.checkpoint"
+    for size in (len(whole) - FOOTER, len(whole) - 1, len(whole) // 2, 1, 0):
+        snapshot.write_bytes(whole[:size])
+        caplog.clear()
+        assert states_of(tmp_path, "snapshotEndOffset", "offset", "leader", mode="PERMISSIVE") == [
+            (None, 5001, 0)
+        ]
+        assert "without its footer, not used" in caplog.text
+        assert "no complete snapshot has the state before it" in caplog.text
 
 
 def test_as_of_ends_the_log_there(tmp_path: Path) -> None:

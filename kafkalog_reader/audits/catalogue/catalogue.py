@@ -16,6 +16,7 @@ from kafkalog_reader.audits.catalogue import (  # noqa: F401
     log_rules,
     producer_rules,
     replica_rules,
+    transaction_rules,
 )
 from kafkalog_reader.audits.catalogue.rule import declared
 

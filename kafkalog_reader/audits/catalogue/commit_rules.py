@@ -7,6 +7,7 @@ from typing import Final
 from kafkalog_reader.audits.catalogue.actions import (
     MOVE_GROUPS,
     NOTHING_TO_DO,
+    REPORT_DEFECT,
     SET_GROUP_OFFSET,
 )
 from kafkalog_reader.audits.catalogue.role import Role
@@ -88,6 +89,36 @@ GROUP_SPLIT: Final = rule(
     reader="Which offsets the group has depends on the number of partitions.",
     actions=(MOVE_GROUPS,),
     roles=(Role.OF_CONSUMERS,),
+)
+COMMIT_FOR_UNKNOWN_PARTITION: Final = rule(
+    "KL-806",
+    "commit-for-unknown-partition",
+    severity="L",
+    title="a group has an offset of a partition that does not exist",
+    explanation="The cluster's metadata log has no such partition, or the topic was deleted and "
+    "created again since the commit. Coordinators remove the offsets of deleted topics; these "
+    "remained.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="If a topic of that name is created, a group without topic ids in its commits begins at "
+    "this offset, or above the log end.",
+    actions=(NOTHING_TO_DO,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
+    roles=(Role.OF_CONSUMERS,),
+)
+INTERNAL_RECORD_UNDECODABLE: Final = rule(
+    "KL-808",
+    "internal-record-undecodable",
+    severity="H",
+    title="a record of an internal topic cannot be loaded",
+    explanation="A record that a coordinator or controller has to load has a version that no known "
+    "release has, or its bytes do not fit its version. It may be of a release that this program "
+    "does not know. Only --deep reads these records.",
+    start="No effect, unless it is in __cluster_metadata: a node may stop when it loads it.",
+    election="The next leader of the partition has to load the same record.",
+    reader="The coordinator of this partition does not load: its groups or transactions stop. "
+    "The tables show the record as it is stored.",
+    actions=(REPORT_DEFECT,),
 )
 GROUPS_HIT_BY_ELECTION: Final = rule(
     "KL-810",

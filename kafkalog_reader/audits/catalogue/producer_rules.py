@@ -1,13 +1,10 @@
-"""Rules about producers and transactions (KL-6xx, KL-7xx)."""
+"""Rules about producers (KL-6xx)."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from kafkalog_reader.audits.catalogue.actions import (
-    ABORT_TRANSACTION,
-    FORBID_UNCLEAN_ELECTION,
-    REBUILD_INDEX,
     REMOVE_DUPLICATES,
     REPORT_DEFECT,
 )
@@ -15,7 +12,6 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
 from kafkalog_reader.audits.catalogue.traps import (
     COMPACTED_FURTHER,
-    COPIED_WHILE_RUNNING,
     LOG_APPEND_TIME,
     PRODUCER_STATE_EXPIRED,
 )
@@ -107,61 +103,4 @@ PRODUCER_EPOCH_REGRESSION: Final = rule(
     actions=(REPORT_DEFECT,),
     lookalikes=(PRODUCER_STATE_EXPIRED,),
     roles=(Role.OF_PRODUCERS,),
-)
-HANGING_TRANSACTION: Final = rule(
-    "KL-703",
-    "hanging-transaction",
-    severity="C",
-    title="a transaction hangs: nobody will end it",
-    explanation="A log has data of a transaction without a marker. Its coordinator has no "
-    "transaction of that producer, a later one, or one without this partition, and its timeout has "
-    "long passed. Before it is aborted, other partitions must not have its commit marker.",
-    start=NO_EFFECT,
-    election=NO_EFFECT,
-    reader="Consumers with read_committed stop before it for ever, and a compacted topic is no "
-    "longer cleaned from there on.",
-    actions=(ABORT_TRANSACTION,),
-    lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.OF_PRODUCERS,),
-)
-ABORTED_ENTRY_MISSING: Final = rule(
-    "KL-707",
-    "aborted-entry-missing",
-    severity="C",
-    title="a transaction index lacks an aborted transaction",
-    explanation="The log has data of a transaction and its abort marker, but the segment's "
-    ".txnindex does not list it, or is missing. Brokers accept that without a word.",
-    start="The start changes nothing, unless it recovers the segment: that rebuilds the index.",
-    election="The leader's index decides what consumers get.",
-    reader="Consumers with read_committed get the aborted records as if they were committed.",
-    actions=(REBUILD_INDEX,),
-    lookalikes=(COMPACTED_FURTHER,),
-    roles=(Role.BESIDE_THE_LOGS,),
-)
-ABORTED_ENTRY_EXTRA: Final = rule(
-    "KL-708",
-    "aborted-entry-extra",
-    severity="C",
-    title="a transaction index lists a transaction that was not aborted",
-    explanation="An entry names an offset at which the log has no abort marker of that producer.",
-    start="The start changes nothing, unless it recovers the segment: that rebuilds the index.",
-    election="The leader's index decides what consumers get.",
-    reader="Consumers with read_committed may miss committed records of that producer.",
-    actions=(REBUILD_INDEX,),
-    lookalikes=(COMPACTED_FURTHER,),
-    roles=(Role.BESIDE_THE_LOGS,),
-)
-TRUNCATION_CUTS_TRANSACTION: Final = rule(
-    "KL-713",
-    "truncation-cuts-transaction",
-    severity="H",
-    title="an election would cut a transaction",
-    explanation="With this leader the log ends inside a transaction: its commit or abort marker is "
-    "cut, and its data stays.",
-    start=NO_EFFECT,
-    election="The transaction stays open, and the coordinator, for which it is completed, does "
-    "not write the marker again.",
-    reader="Consumers with read_committed stop before it until it is aborted by hand.",
-    actions=(FORBID_UNCLEAN_ELECTION, ABORT_TRANSACTION),
-    roles=(Role.SEVERAL_REPLICAS, Role.ONE_LEADER),
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from kafkalog_reader.audits.catalogue.producer_rules import (
+from kafkalog_reader.audits.catalogue.transaction_rules import (
     ABORTED_ENTRY_EXTRA,
     ABORTED_ENTRY_MISSING,
 )

@@ -24,6 +24,7 @@ from kafkalog_reader.audits.integrity.index_findings import (
     TimeIndexCheck,
     TransactionIndexCheck,
 )
+from kafkalog_reader.audits.integrity.marker_findings import MarkerCheck
 from kafkalog_reader.audits.integrity.producer_findings import ProducerCheck
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.integrity.segment_chain_findings import border_findings
@@ -73,6 +74,7 @@ class WatchedStream(BatchStream):
         self._producers = ProducerCheck(replica)
         self._transactions = AbortedTransactionCheck(replica)
         self._sequences = SequenceCheck(replica)
+        self._markers = MarkerCheck(replica)
         self._keys = CompactedKeys(replica)
         self._before: BatchCheck | None = None
         self._check: BatchCheck | None = None
@@ -108,6 +110,7 @@ class WatchedStream(BatchStream):
         self._producers.begin_segment(segment.base_offset)
         self._transactions.begin_segment(segment.base_offset)
         self._sequences.begin_segment(segment)
+        self._markers.begin_segment(segment)
         self._of_segment = segment_checks(self._replica, segment, self._checks, self._keys)
         self._offset_index = self._time_index = self._transaction_index = None
         try:
@@ -141,6 +144,7 @@ class WatchedStream(BatchStream):
             self._producers.lose_track()
             self._transactions.lose_track()
             self._sequences.lose_track()
+            self._markers.lose_track()
         self._check.look(run)
         if run.summary.least_magic < MAGIC:
             is_message = run.magic < MAGIC
@@ -148,6 +152,7 @@ class WatchedStream(BatchStream):
         self._producers.look(run)
         self._transactions.look(run)
         self._sequences.look(run)
+        self._markers.look(run)
         for of_segment in self._of_segment:
             of_segment.look(run)
         if self._offset_index is not None:
@@ -194,6 +199,7 @@ class WatchedStream(BatchStream):
         self._producers.conclude(self.next_offset)
         yield from self._producers.found
         yield from self._sequences.findings()
+        yield from self._markers.findings()
         yield from self._keys.findings(self.next_offset)
         if self.has_old_magic and self.has_new_magic:
             yield finding(

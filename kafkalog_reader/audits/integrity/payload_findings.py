@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
 
 from kafkalog_reader.audits.catalogue.batch_rules import (
     INNER_MAGIC_MISMATCH,
@@ -18,10 +19,12 @@ from kafkalog_reader.audits.catalogue.batch_rules import (
     RECORD_UNDECODABLE,
     TIMESTAMP_IMPLAUSIBLE,
 )
+from kafkalog_reader.audits.catalogue.commit_rules import INTERNAL_RECORD_UNDECODABLE
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.message_problems import FAMILIES, message_problems
 from kafkalog_reader.audits.integrity.payload_count import count_whole_records
 from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.errors import LimitReachedError
@@ -53,6 +56,7 @@ _COUNTED: Final = 100
 """Maximum undecodable batches of one segment that are checked record by record."""
 _NO_TIMESTAMP_US: Final = -1000
 _WANTED: Final = frozenset({"offset", "timestamp"})
+_OF_MESSAGES: Final = ("key", "value")
 
 
 @dataclass(slots=True)
@@ -89,7 +93,10 @@ class PayloadCheck:
         self._damage = _Collected()
         segment_slice = SegmentSlice.whole(replica.directory, segment)
         self._keys = keys
+        self._topic = replica.directory.topic or ""
         wanted = _WANTED | {"key"} if keys.is_wanted else _WANTED
+        if self._topic in FAMILIES:
+            wanted |= {"key", "value"}
         self._decoder = RecordDecoder(wanted, segment_slice, self._damage)
         self._found: dict[str, _Place] = {}
         self._counted = 0
@@ -141,6 +148,7 @@ class PayloadCheck:
         self._judge_timestamps(decoded, batch_of)
         self._judge_inner_magic(decoded)
         self._judge_wrapper_offsets(decoded, batch_of)
+        self._judge_messages(decoded, batch_of)
         if self._keys.is_wanted:
             is_data = (decoded.of_batches("attributes") & CONTROL_BIT) == 0
             self._keys.add(decoded.columns.column("key"), decoded.columns.offset, is_data[batch_of])
@@ -255,6 +263,21 @@ class PayloadCheck:
             problem,
             {"magic": outside, "innerMagic": inside},
         )
+
+    def _judge_messages(self, decoded: DecodedRecords, batch_of: NDArray[np.int64]) -> None:
+        """Decode the data records of an internal topic."""
+        if self._topic not in FAMILIES:
+            return
+        is_data = (decoded.of_batches("attributes") & CONTROL_BIT) == 0
+        rows = np.flatnonzero(is_data[batch_of])
+        keys, values = (decoded.columns.column(name).take(pa.array(rows)) for name in _OF_MESSAGES)
+        found = message_problems(self._topic, keys, values)
+        if found:
+            wrong = rows[[row for row, _ in found]]
+            offset = int(decoded.columns.offset[wrong[0]])
+            problem = f"the record at offset {offset:,} cannot be loaded: {found[0][1]}"
+            evidence = {"offset": offset, "problem": found[0][1], "records": len(found)}
+            self._note(INTERNAL_RECORD_UNDECODABLE, decoded, batch_of[wrong], problem, evidence)
 
     def _note_error(self, run: BatchRun, error: LocatedError) -> None:
         """Note an undecodable batch under its code, while its bytes are available."""

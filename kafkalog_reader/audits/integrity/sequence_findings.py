@@ -19,7 +19,7 @@ from kafkalog_reader.audits.catalogue.producer_rules import (
     SEQUENCE_GAP,
     SEQUENCE_REGRESSION,
 )
-from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.noted_batches import NotedBatches
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, DELETE_HORIZON_BIT
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
@@ -64,25 +65,13 @@ class _Producer:
     recent: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
 
-@dataclass(slots=True)
-class _Place:
-    """The first batch with a problem, and how many there are."""
-
-    file: str
-    position: int
-    size_in_bytes: int
-    offsets: tuple[int, int]
-    evidence: dict[str, object]
-    count: int = 0
-
-
 class SequenceCheck:
     """Follows the producers of one replica from segment to segment."""
 
     def __init__(self, replica: Replica) -> None:
         self._replica = replica
         self._producers: dict[int, _Producer] = {}
-        self._places: dict[str, _Place] = {}
+        self._noted = NotedBatches(replica, _PROBLEMS)
         self._reached = -1
         self._file = ""
         topic = replica.directory.topic or ""
@@ -113,23 +102,8 @@ class SequenceCheck:
 
     def findings(self) -> Iterator[Finding]:
         """Yield one finding for each kind of problem; the log must be at its end."""
-        if self._may_be_cleaned:
-            return
-        for code, place in self._places.items():
-            many = f"; {place.count:,} such batches" if place.count > 1 else ""
-            evidence = place.evidence
-            yield finding(
-                code,
-                f"{place.file}: the batch at offset {place.offsets[0]:,} (producer "
-                f"{evidence['producerId']}, epoch {evidence['producerEpoch']}, sequence "
-                f"{evidence['sequence']}) {_PROBLEMS[code]}{many}",
-                directory=self._replica.directory,
-                file=place.file,
-                position=place.position,
-                size_in_bytes=place.size_in_bytes,
-                offsets=place.offsets,
-                evidence={**evidence, "batches": place.count},
-            )
+        if not self._may_be_cleaned:
+            yield from self._noted.findings()
 
     def _follow(self, run: BatchRun) -> None:
         is_ours = (run.producer_id >= 0) & (run.base_sequence >= 0)
@@ -191,21 +165,8 @@ class SequenceCheck:
             self._note(SEQUENCE_REGRESSION, run, row, known.last)
 
     def _note(self, code: str, run: BatchRun, row: int, before: int) -> None:
-        place = self._places.get(code)
-        if place is None:
-            place = self._places[code] = _Place(
-                file=self._file,
-                position=int(run.position[row]),
-                size_in_bytes=int(run.size_in_bytes[row]),
-                offsets=(int(run.base_offset[row]), int(run.last_offset[row]) + 1),
-                evidence={
-                    "producerId": int(run.producer_id[row]),
-                    "producerEpoch": int(run.producer_epoch[row]),
-                    "sequence": int(run.base_sequence[row]),
-                    "epochBefore" if code == PRODUCER_EPOCH_REGRESSION else "lastSequence": before,
-                },
-            )
-        place.count += 1
+        name = "epochBefore" if code == PRODUCER_EPOCH_REGRESSION else "lastSequence"
+        self._noted.note(code, self._file, run, row, **{name: before})
 
 
 def _stretches(goes_on: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Findings about offsets that groups committed and that do not hold: KL-801 to 803, and KL-810."""
+"""Findings about offsets that groups committed and that do not hold: KL-801 to 803, 806 and 810."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kafkalog_reader.audits.catalogue.commit_rules import (
     COMMIT_BEFORE_START,
     COMMIT_BEYOND_END,
+    COMMIT_FOR_UNKNOWN_PARTITION,
     COMMIT_ON_LOST_BRANCH,
     GROUPS_HIT_BY_ELECTION,
 )
@@ -35,12 +36,14 @@ class Commit(NamedTuple):
     Attributes:
         leader_epoch: of the last record that it read; -1 if unknown.
         topic_id: None if it is not recorded.
+        offsets_partition: partition of ``__consumer_offsets`` that holds it.
     """
 
     group: str
     offset: int
     leader_epoch: int
     topic_id: str | None
+    offsets_partition: int
 
 
 def commit_findings(audit: PartitionAudit, commits: Sequence[Commit]) -> Iterator[Finding]:
@@ -51,7 +54,11 @@ def commit_findings(audit: PartitionAudit, commits: Sequence[Commit]) -> Iterato
     if not commits or not audit.replicas:
         return
     best = best_copy(audit)
-    held = [each for each in commits if each.topic_id in (None, best.files.topic_id)]
+    topic_id = best.files.topic_id
+    held = [each for each in commits if each.topic_id in (None, topic_id)]
+    if len(held) < len(commits) and topic_id is not None:
+        of_other = [each for each in commits if each.topic_id not in (None, topic_id)]
+        yield _of_deleted_topic(best, of_other)
     log = _log_of(best)
     places: dict[Place, list[Commit]] = defaultdict(list)
     for each in held:
@@ -88,6 +95,20 @@ def _beyond(audit: PartitionAudit, best: ReplicaAudit, commits: Sequence[Commit]
         offsets=(best.log_end, furthest),
         evidence={**_evidence(commits), "logEndOffset": best.log_end, "safeOffset": best.log_end},
     )
+
+
+def _of_deleted_topic(best: ReplicaAudit, commits: Sequence[Commit]) -> Finding:
+    return finding(
+        COMMIT_FOR_UNKNOWN_PARTITION,
+        f"{_committed(commits)[:-1]} of a topic with this name that was deleted: this one has "
+        "another topic id",
+        directory=best.directory,
+        evidence={
+            **_evidence(commits), "topicId": best.files.topic_id,
+            "committedTopicIds": ", ".join(sorted({str(each.topic_id) for each in commits})),
+        },
+        lookalikes=(),
+    )  # fmt: skip
 
 
 def _below(best: ReplicaAudit, commits: Sequence[Commit]) -> Finding:
@@ -169,9 +190,15 @@ def _committed(commits: Sequence[Commit]) -> str:
 
 
 def _names(commits: Iterable[Commit]) -> list[str]:
-    return [shown(commit.group) or '""' for commit in sorted(commits)]
+    return [shown(commit.group) or '""' for commit in _in_order(commits)]
+
+
+def _in_order(commits: Iterable[Commit]) -> list[Commit]:
+    return sorted(commits, key=lambda each: (each.group, each.offset, each.leader_epoch))
 
 
 def _evidence(commits: Sequence[Commit]) -> dict[str, object]:
-    named = [f"{shown(commit.group)}@{commit.offset}" for commit in sorted(commits)[:_IN_EVIDENCE]]
+    named = [
+        f"{shown(commit.group)}@{commit.offset}" for commit in _in_order(commits)[:_IN_EVIDENCE]
+    ]
     return {"groups": len(commits), "commits": ", ".join(named)}

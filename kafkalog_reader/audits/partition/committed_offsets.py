@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.partition.commit_findings import Commit
 from kafkalog_reader.audits.partition.group_findings import group_findings
+from kafkalog_reader.audits.partition.unknown_commits import (
+    unknown_commit_findings,
+    unknown_partitions,
+)
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Damage, Mode
@@ -59,7 +63,7 @@ class CommittedOffsets:
             self.commits[cluster_id, row["topic"], row["partition"]].append(
                 Commit(
                     row["groupId"], row["committedOffset"], -1 if epoch is None else epoch,
-                    row["topicId"],
+                    row["topicId"], row["offsetsPartition"],
                 )
             )  # fmt: skip
             self.groups[cluster_id][row["offsetsPartition"]].add(row["groupId"])
@@ -68,6 +72,7 @@ class CommittedOffsets:
 def with_commits(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[PartitionUnit]:
     """Yield the units with the commits of their partitions, and with findings about groups."""
     found = committed_offsets(evidence)
+    unknown: frozenset[Identity] | None = None
     for unit in units:
         directory = unit.directories[0]
         cluster_id, topic, partition = directory.identity
@@ -75,7 +80,12 @@ def with_commits(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator
         of_groups: tuple[Finding, ...] = ()
         if topic == OFFSETS_TOPIC and partition is not None:
             count = _partition_count(unit, found.partitions[cluster_id])
-            of_groups = tuple(group_findings(directory, found.groups.get(cluster_id, {}), count))
+            if unknown is None:
+                unknown = unknown_partitions(evidence, found.commits)
+            of_groups = (
+                *group_findings(directory, found.groups.get(cluster_id, {}), count),
+                *unknown_commit_findings(directory, unknown, found.commits),
+            )
         yield replace(unit, commits=commits, of_groups=of_groups)
 
 

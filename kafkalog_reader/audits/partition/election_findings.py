@@ -9,12 +9,12 @@ from kafkalog_reader.audits.catalogue.election_rules import (
     EVERY_LEADER_LOSES_COMMITTED,
     LEAST_LOSS_LEADER,
 )
-from kafkalog_reader.audits.catalogue.producer_rules import (
-    TRUNCATION_CUTS_TRANSACTION,
-)
 from kafkalog_reader.audits.catalogue.replica_rules import (
     NEEDLESS_TRUNCATION,
     TRUNCATION_LEAVES_DIVERGENCE,
+)
+from kafkalog_reader.audits.catalogue.transaction_rules import (
+    TRUNCATION_CUTS_TRANSACTION,
 )
 from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict

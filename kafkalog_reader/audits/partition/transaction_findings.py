@@ -1,4 +1,8 @@
-"""KL-703: a transaction that nobody will end, with what its coordinator and its siblings say."""
+"""KL-702, KL-703, KL-710 and KL-712: transactions that are open for longer than any may be.
+
+What the coordinator has of one decides which it is, and whether the command that aborts it is
+printed: never if the transaction was committed in the coordinator's log or in another partition.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +10,52 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.audits.catalogue.actions import ABORT_TRANSACTION, REPORT_DEFECT
-from kafkalog_reader.audits.catalogue.producer_rules import HANGING_TRANSACTION
+from kafkalog_reader.audits.catalogue.actions import (
+    ABORT_TRANSACTION,
+    REPORT_DEFECT,
+    SUPPLY_WHAT_IS_MISSING,
+)
+from kafkalog_reader.audits.catalogue.transaction_rules import (
+    HANGING_TRANSACTION,
+    LATE_TRANSACTION,
+    MARKER_MISSING,
+    STABLE_OFFSET_STALLED,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.partition.partition_audit import best_copy
+from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.layout import utc_text
 from kafkalog_reader.io.names import INTERNAL_TOPICS, shown
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.request import ReadRequest
+from kafkalog_reader.tables.transaction_status import (
+    DAMAGED_COORDINATOR,
+    DAMAGED_LOG,
+    HANGING,
+    NO_COORDINATOR,
+    ONGOING,
+    STATE_TOPIC,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.open_transactions_table import Coordinators
     from kafkalog_reader.tables.sibling_markers import Marker
+    from kafkalog_reader.tables.transaction_decisions import Decision
 
 _LONGEST_MS: Final = 15 * 60 * 1000
 """``transaction.max.timeout.ms``: the coordinator aborts by then what it knows."""
 _GRACE_MS: Final = 5 * 60 * 1000
-_HANGING: Final = "hanging"
 _IN_EVIDENCE: Final = 10
+_WITHOUT_TRANSACTIONS: Final = INTERNAL_TOPICS - {"__consumer_offsets"}
+"""Producers commit offsets of groups in their transactions; nothing else of internal topics."""
 _REQUEST: Final = ReadRequest(mode=Mode.DROPMALFORMED)
 """Damage has findings of its own."""
 
@@ -48,12 +74,12 @@ def with_coordinators(
 def transaction_findings(
     audit: PartitionAudit, coordinators: Coordinators | None
 ) -> Iterator[Finding]:
-    """Yield one finding for each transaction that hangs in the best copy of a partition.
+    """Yield one finding for each transaction that is late in the best copy of a partition.
 
     One that is younger than any timeout may only look like it: the files of the coordinator were
     copied at another time (T01).
     """
-    if coordinators is None or audit.topic is None or audit.topic in INTERNAL_TOPICS:
+    if coordinators is None or audit.topic is None or audit.topic in _WITHOUT_TRANSACTIONS:
         return
     if not audit.replicas:
         return
@@ -62,21 +88,91 @@ def transaction_findings(
     best = best_copy(audit)
     if not best.may_have_open_transaction:
         return
+    newest = best.last_batch_timestamp or 0
+    cleaned = best.files.cleaner_offset or 0  # markers there may be gone; it never passes the LSO
     try:
         rows = open_rows(best.directory, coordinators, _REQUEST, no_progress)
+        late = [
+            (row, _finding(best.directory, row, coordinators))
+            for row in rows
+            if row["status"] != DAMAGED_LOG
+            and row["firstOffset"] >= cleaned
+            and _is_late(best.directory, row, newest)
+        ]
     except LocatedError:  # has its own finding
         return
-    newest = best.last_batch_timestamp or 0
-    for row in rows:
-        if row["status"] == _HANGING and _is_late(row, newest):
-            yield _finding(best.directory, row, _siblings(best.directory, row, coordinators))
+    for row, found in late:
+        yield found
+        if row["holdsLastStableOffset"]:
+            yield _stalled(best, row, found)
 
 
-def _is_late(row: dict[str, Any], newest: int) -> bool:
-    """Whether the log went on for longer than any transaction may take."""
+def _is_late(directory: PartitionDirectory, row: dict[str, Any], newest: int) -> bool:
+    """Whether the log went on for longer than any transaction may take.
+
+    Clients may write any time. Where the coordinator does not contradict the transaction, only
+    times of brokers count: of markers and batches behind its first offset.
+    """
     first = row.get("firstTimestamp")
+    if first is None:
+        return False
     longest = max(row.get("timeoutMs") or 0, _LONGEST_MS) + _GRACE_MS
-    return first is not None and newest - first // 1000 > longest
+    if row["status"] == HANGING:
+        return bool(newest - first // 1000 > longest)
+    from kafkalog_reader.tables.broker_times import broker_times
+
+    times = broker_times(directory, row["firstOffset"])
+    if times is None:
+        return False
+    began = row.get("startTime")
+    return bool(times[1] - (times[0] if began is None else began // 1000) > longest)
+
+
+def _finding(
+    directory: PartitionDirectory, row: dict[str, Any], coordinators: Coordinators
+) -> Finding:
+    if row["status"] == HANGING:
+        from kafkalog_reader.tables.transaction_decisions import newest_decision
+
+        decision = newest_decision(coordinators.evidence, row)
+        marker = None if decision is None else _marker_since(directory, row, decision)
+        markers = _siblings(directory, row, coordinators)
+        if decision is not None and marker is None:
+            return _marker_missing(directory, row, decision, markers)
+        known = f"the coordinator has {row['transactionalId']} in state {row['state']} without "
+        late = "" if marker is None else f", so it came after its marker at offset {marker:,}"
+        return _hanging(directory, row, f"{shown(known)}this partition{late}", markers)
+    if row["status"] == NO_COORDINATOR and _has_all_states(coordinators, row["clusterId"]):
+        markers = _siblings(directory, row, coordinators)
+        return _hanging(directory, row, "no transactional id has this producer any more", markers)
+    return _late(directory, row)
+
+
+def _has_all_states(coordinators: Coordinators, cluster_id: str | None) -> bool:
+    """Whether each partition of ``__transaction_state`` was supplied, by the metadata log."""
+    cluster = cluster_metadata(coordinators.evidence).get(cluster_id)
+    if cluster is None:
+        return False
+    asked = ReadRequest(topics=frozenset({STATE_TOPIC}))
+    supplied = {
+        (STATE_TOPIC, partition)
+        for (of_cluster, _, partition), _ in coordinators.evidence.topic_partitions(asked)
+        if of_cluster == cluster_id
+    }
+    return {place for place in cluster.partitions if place[0] == STATE_TOPIC} == supplied
+
+
+def _marker_since(
+    directory: PartitionDirectory, row: dict[str, Any], decision: Decision
+) -> int | None:
+    """The offset of the marker of a decision, if the log has it: before the data, which came late.
+
+    No marker follows the data, or the transaction would not be open.
+    """
+    from kafkalog_reader.tables.sibling_markers import markers_in
+
+    own = markers_in(directory, (row["producerId"],), row["producerEpoch"], decision.time)
+    return next((marker.offset for marker in own), None)
 
 
 def _siblings(
@@ -92,33 +188,110 @@ def _siblings(
     )  # fmt: skip
 
 
-def _finding(directory: PartitionDirectory, row: dict[str, Any], markers: list[Marker]) -> Finding:
-    first = row["firstOffset"]
+def _hanging(
+    directory: PartitionDirectory, row: dict[str, Any], known: str, markers: list[Marker]
+) -> Finding:
     commits = [marker for marker in markers if marker.is_commit]
-    told = "no other supplied partition has a marker of it"
-    if commits:
-        told = f"{_place(commits[0])} has its commit marker: do not abort it here"
-    elif markers:
-        told = f"{_place(markers[0])} has its abort marker"
-    known = f"the coordinator has {row['transactionalId']} in state {row['state']}"
+    return _open(
+        HANGING_TRANSACTION, directory, row,
+        f"and {known}; {_elsewhere(markers)}",
+        markers, may_abort=not commits,
+    )  # fmt: skip
+
+
+def _marker_missing(
+    directory: PartitionDirectory, row: dict[str, Any], decision: Decision, markers: list[Marker]
+) -> Finding:
+    word = "commit" if decision.is_commit else "abort"
+    kept = "do not abort it here" if decision.is_commit else _elsewhere(markers)
+    commits = decision.is_commit or any(marker.is_commit for marker in markers)
+    return _open(
+        MARKER_MISSING, directory, row,
+        f"and its coordinator decided at {utc_text(decision.time)} to {word} it in this partition: "
+        f"the {word} marker is missing; {kept}",
+        markers, may_abort=not commits,
+        decision=word, decidedAt=decision.time,
+    )  # fmt: skip
+
+
+def _late(directory: PartitionDirectory, row: dict[str, Any]) -> Finding:
+    """It may not be aborted by hand before the coordinator's state is known."""
+    if row["status"] == ONGOING:
+        says = f"{row['transactionalId']} in state {row['state']}: it should have ended it"
+        return _open(LATE_TRANSACTION, directory, row, f"and the coordinator has {shown(says)}")
+    if row["status"] == DAMAGED_COORDINATOR:
+        why = f"what its coordinator has is hidden by damage in {STATE_TOPIC}"
+    else:
+        why = f"no supplied partition of {STATE_TOPIC} has this producer"
+    unknown = _open(
+        LATE_TRANSACTION, directory, row, f"and {why}", confidence="possible", severity="M"
+    )
+    return replace(unknown, actions=(SUPPLY_WHAT_IS_MISSING, *unknown.actions))
+
+
+def _open(
+    code: str,
+    directory: PartitionDirectory,
+    row: dict[str, Any],
+    says: str,
+    markers: Sequence[Marker] = (),
+    *,
+    may_abort: bool | None = None,
+    confidence: str = "likely",
+    severity: str | None = None,
+    **evidence: object,
+) -> Finding:
+    """The finding of an open transaction; ``may_abort`` is None if that cannot be judged."""
+    first = row["firstOffset"]
+    states = "" if row.get("state") is None else row["state"]
     return finding(
-        HANGING_TRANSACTION,
+        code,
         f"producer {row['producerId']} (epoch {row['producerEpoch']}) has a transaction open from "
-        f"offset {first:,} on, and {shown(known)} without this partition; {told}",
-        confidence="likely",
+        f"offset {first:,} on, {says}",
+        severity=severity,
+        confidence=confidence,
         directory=directory,
         offsets=(first, row["logEndOffset"]),
         evidence={
             "producerId": row["producerId"],
             "producerEpoch": row["producerEpoch"],
-            "transactionalId": shown(row["transactionalId"] or ""),
-            "state": row["state"],
-            "coordinatorEpoch": row["coordinatorEpoch"],
+            "transactionalId": shown(row.get("transactionalId") or ""),
+            "state": states,
+            "coordinatorEpoch": row.get("coordinatorEpoch", ""),
+            **evidence,
             "markersElsewhere": ", ".join(map(_place, markers[:_IN_EVIDENCE])),
-            **({} if commits else {"abort": _abort_command(directory, first)}),
+            **({"abort": _abort_command(directory, first)} if may_abort else {}),
         },
-        actions=(REPORT_DEFECT,) if commits else (ABORT_TRANSACTION,),
+        actions=(REPORT_DEFECT,) if may_abort is False else (ABORT_TRANSACTION,),
     )
+
+
+def _elsewhere(markers: Sequence[Marker]) -> str:
+    """How the transaction ended in other partitions."""
+    for marker in sorted(markers, key=lambda each: not each.is_commit):
+        if marker.is_commit:
+            return f"{_place(marker)} has its commit marker: do not abort it here"
+        return f"{_place(marker)} has its abort marker"
+    return "no other supplied partition has a marker of it"
+
+
+def _stalled(best: ReplicaAudit, row: dict[str, Any], cause: Finding) -> Finding:
+    first = row["lastStableOffset"]
+    behind = row["logEndOffset"] - first
+    return finding(
+        STABLE_OFFSET_STALLED,
+        f"the last stable offset is {first:,}: consumers with read_committed do not get the "
+        f"{behind:,} offsets behind it",
+        severity=None if cause.severity != "M" else cause.severity,
+        confidence=cause.confidence,
+        directory=best.directory,
+        offsets=(first, row["logEndOffset"]),
+        evidence={
+            "lastStableOffset": first, "logEndOffset": row["logEndOffset"], "offsets": behind,
+        },
+        actions=cause.actions,
+        caused_by=f"{cause.code} at offset {row['firstOffset']}",
+    )  # fmt: skip
 
 
 def _abort_command(directory: PartitionDirectory, first: int) -> str:

@@ -46,6 +46,7 @@ from kafkalog_reader.audits.partition.supply_findings import (
     supply_findings,
 )
 from kafkalog_reader.audits.partition.supply_units import with_supply
+from kafkalog_reader.audits.partition.torn_findings import torn_findings
 from kafkalog_reader.audits.partition.transaction_findings import (
     transaction_findings,
     with_coordinators,
@@ -218,6 +219,8 @@ def audited(
             if not number:
                 found += (*commit_findings(audit, unit.commits), *unit.unread, *unit.of_groups)
                 found += (*transaction_findings(audit, unit.coordinators),)
+                if request.deep:
+                    found += (*torn_findings(audit, unit.coordinators),)
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each

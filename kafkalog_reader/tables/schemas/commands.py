@@ -40,6 +40,8 @@ GROUP_TOTALS: Final = (
     Column("assignmentStrategy", pa.string(), "assignor that the group uses; null: none"),
     Column("members", pa.int64(), "number of members"),
     Column("partitions", pa.int64(), "with a committed offset, or assigned"),
+    Column("mostAssigned", pa.int64(), "partitions of the member with most; null: none or shared"),
+    Column("leastAssigned", pa.int64(), "by the member with the fewest; null: as above"),
     Column("lag", pa.int64(), "of all partitions whose lag is known; null: of none", "offsets"),
     Column("unknownLags", pa.int64(), "partitions whose lag is unknown"),
     Column("brokenCommits", pa.int64(), "committed offsets that are not in the log"),
@@ -150,6 +152,14 @@ KEYS: Final = (
     ),
     Column("keysOutside", pa.int64(), "compared keys that it puts into another partition"),
     Column("keysInSeveral", pa.int64(), "more partitions than one that compared keys are in"),
+    Column(
+        "earlierPartitions",
+        pa.int32(),
+        "number of partitions that explains most keys outside, which were written before the topic "
+        "got more; null: none does",
+    ),
+    Column("keysOfEarlier", pa.int64(), "keys outside that this number explains"),
+    Column("raisedAt", TIMESTAMP, "of the first record in a later partition; null: unknown"),
     Column("exampleKey", pa.binary(), "one of the keys outside; null: none"),
     Column("examplePartition", pa.int32(), "where it is"),
     Column("expectedPartition", pa.int32(), "where the partitioner puts it"),

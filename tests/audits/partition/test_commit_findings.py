@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 STATUSES = {
     "KL-801": "above-log-end", "KL-802": "below-log-start", "KL-803": "on-lost-branch",
+    "KL-806": "topic-recreated",
 }  # fmt: skip
 OF_COMMITS = [state for state in STATES if state.commits]
 
