@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+NO_LEADER_EPOCH: Final = -1
+"""The leader epoch of messages of magic 0 and 1, and of batches that no leader wrote."""
 _LAST_STABLE: Final = frozenset({"lastStableOffset", "lastStableOffsetLow"})
 _FROM_TAIL: Final = _LAST_STABLE | {
-    "logEndOffset", "highWatermarkLow", "highWatermarkHigh", "lastLeaderEpoch", "tornBytes",
+    "logEndOffset", "highWatermarkLow", "lastLeaderEpoch", "tornBytes",
 }  # fmt: skip
 
 
@@ -179,7 +181,9 @@ class _Replica:
             logger.warning("%s: %s: %s", where, tail.end.value, what)
         return {
             "logEndOffset": end.next_offset,
-            "lastLeaderEpoch": end.last_leader_epoch,
+            "lastLeaderEpoch": (
+                None if end.last_leader_epoch == NO_LEADER_EPOCH else end.last_leader_epoch
+            ),
             "tornBytes": torn_bytes,
         }
 
@@ -195,7 +199,6 @@ class _Replica:
         )
         columns: dict[str, int | None] = {
             "highWatermarkLow": high_watermark.low,
-            "highWatermarkHigh": high_watermark.high,
         }
         if not self.wanted.isdisjoint(_LAST_STABLE):
             columns |= self._last_stable_columns(high_watermark, log_start, sound_end)
