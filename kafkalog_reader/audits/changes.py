@@ -111,7 +111,9 @@ def changes(evidence: Evidence, request: ReadRequest, progress: Progress) -> Ite
     for unit in table.units(evidence, asked):
         rows = [row for part in table.read(unit, asked, progress) for row in part.to_pylist()]
         seen.update((row["topic"], row["partition"]) for row in rows)
-        yield from _of_partition(rows, bounds)
+        topic = unit.directories[0].topic
+        expires = unit.topics is None or not unit.topics.is_only_compacted(topic)
+        yield from _of_partition(rows, bounds, expires=expires)
     everything = {(topic, partition) for _, topic, partition in bounds}
     for topic, partition in sorted(everything - seen):  # without records
         row = {"topic": topic, "partition": partition, "kind": "equal", "brokers": [OLD, NEW]}
@@ -140,7 +142,10 @@ def _bounds(evidence: Evidence, request: ReadRequest) -> dict[tuple[int, str, in
     }
 
 
-def _of_partition(rows: Sequence[Row], bounds: dict[tuple[int, str, int], Row]) -> Iterator[Change]:
+def _of_partition(
+    rows: Sequence[Row], bounds: dict[tuple[int, str, int], Row], *, expires: bool
+) -> Iterator[Change]:
+    """The changes of one partition; ``expires``: retention may delete its segments."""
     every: list[Change] = []
     new: Row | None = None
     for row in rows:
@@ -150,6 +155,9 @@ def _of_partition(rows: Sequence[Row], bounds: dict[tuple[int, str, int], Row]) 
         change = _change(row, kind, row["firstOffset"], row["nextOffset"], row["records"], detail)
         if kind in (ChangeKind.TRUNCATED, ChangeKind.REWRITTEN):
             every += _of_cut(change, old, new)
+        elif kind is ChangeKind.EXPIRED and not expires:
+            detail += ", and nothing deletes segments of a topic that is only compacted"
+            every.append(replace(change, kind=ChangeKind.MISSING, detail=detail))
         else:
             every.append(change)
     before: Change | None = None

@@ -40,7 +40,7 @@ _WORDS: Final = {
     "truncated": "truncated, not known to be committed",
     "lostCommitted": "LOST COMMITTED RECORDS",
     "rewritten": "replaced, not known to be committed",
-    "missing": "MISSING IN THE MIDDLE",
+    "missing": "MISSING",
     "damaged": "DAMAGED",
     "partitionGone": "PARTITION GONE",
     "partitionNew": "new partition",

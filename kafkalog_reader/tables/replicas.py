@@ -106,6 +106,8 @@ class _Replica:
             row |= self._tail_columns(tail, live[-1])
             if self.directory.is_replica and row["logEndOffset"] is not None:
                 row |= self._high_watermark_columns(row, live[0].base_offset, tail.next_offset)
+        elif self.directory.is_replica and row["logStartOffset"] is not None:
+            row["logEndOffset"] = row["logStartOffset"]  # the start creates an empty segment there
         return row
 
     def described(self) -> dict[str, Any]:
@@ -141,8 +143,7 @@ class _Replica:
         except LocatedError as error:
             Damage(self.mode).left_out(error)
             return None
-        offsets = [offset for offset in (checkpointed, first_base) if offset is not None]
-        return max(offsets, default=None)
+        return max(checkpointed or 0, first_base or 0)
 
     def _checkpointed(self, name: str) -> int | None:
         """The rows of a checkpoint; none if it is damaged, which makes no other value wrong."""

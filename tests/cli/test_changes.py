@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -171,3 +172,30 @@ def test_replica_diff_compares_two_times_of_one_broker(
     assert "new records" in answer.out
     assert status(replica_diff, [*given, "--quick"]) == 2
     assert b"give only selections" in capfdbinary.readouterr().err
+
+
+def test_a_deleted_log_is_a_loss(tmp_path: Path, run: Run) -> None:
+    """As replica-diff has it, the copy ends where its next start creates an empty segment."""
+    old = {"log": "0-4/e0 5-9/e0", "high_watermark": 8}
+    new = {"log": "", "epochs": "0:0", "high_watermark": 8, "files": {f"{0:020d}.log": None}}
+    assert changed(tmp_path, run, old, new) == (
+        1, [("lostCommitted", 0, 8), ("truncated", 8, 10)],
+    )  # fmt: skip
+
+
+def test_nothing_deletes_segments_of_a_topic_that_is_only_compacted(
+    tmp_path: Path, run: Run
+) -> None:
+    """verify says KL-404 of the same files: retention is no explanation."""
+    kept = captures.path("everything/stopped/broker-0")
+    broker = tmp_path / "broker-0"
+    shutil.copytree(kept, broker)
+    (first, *others) = sorted((broker / "compacted-0").glob("*.log"))
+    first.unlink()
+    second = int(others[0].stem)
+    answer = run("changes", kept, broker, "--topic", "compacted", "--format", "json")
+    assert kinds(answer)[0] == ("missing", 0, second)
+    assert answer.status == 1
+    text = run("changes", kept, broker, "--topic", "compacted").out
+    assert text.startswith("missing (1 range): 1 partition, 1 changed")
+    assert run("verify", broker, "--topic", "compacted").status == 1

@@ -232,10 +232,15 @@ def test_directories_set_aside_have_a_state_and_no_high_watermark(
     assert [row["checkpointedHighWatermark"] for row in rows] == [1, None, None, None]
 
 
-def test_directory_without_a_segment_has_no_end(tmp_path: Path, rows_of: Rows) -> None:
-    cluster(tmp_path, {1: replica("a@0/e0", files={f"{0:020d}.log": None})})
+@pytest.mark.parametrize(("checkpointed", "end"), [(None, 0), (7, 7)])
+def test_directory_without_a_segment_ends_where_the_start_creates_one(
+    tmp_path: Path, rows_of: Rows, checkpointed: int | None, end: int
+) -> None:
+    """LogLoader makes an empty segment at the checkpointed log start."""
+    files = {f"{0:020d}.log": None}
+    cluster(tmp_path, {1: replica("a@0/e0", log_start=checkpointed, files=files)})
     (row,) = rows_of("replicas", tmp_path)
-    assert (row["segments"], row["logStartOffset"], row["logEndOffset"]) == (0, None, None)
+    assert (row["segments"], row["logStartOffset"], row["logEndOffset"]) == (0, end, end)
 
 
 def test_empty_last_segment_ends_where_it_begins(tmp_path: Path, rows_of: Rows) -> None:
