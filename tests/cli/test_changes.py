@@ -186,7 +186,7 @@ def test_a_deleted_log_is_a_loss(tmp_path: Path, run: Run) -> None:
 def test_nothing_deletes_segments_of_a_topic_that_is_only_compacted(
     tmp_path: Path, run: Run
 ) -> None:
-    """verify says KL-404 of the same files: retention is no explanation."""
+    """Verify says KL-404 of the same files: retention is no explanation."""
     kept = captures.path("everything/stopped/broker-0")
     broker = tmp_path / "broker-0"
     shutil.copytree(kept, broker)
