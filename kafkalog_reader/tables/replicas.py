@@ -106,8 +106,11 @@ class _Replica:
             row |= self._tail_columns(tail, live[-1])
             if self.directory.is_replica and row["logEndOffset"] is not None:
                 row |= self._high_watermark_columns(row, live[0].base_offset, tail.next_offset)
-        elif self.directory.is_replica and row["logStartOffset"] is not None:
-            row["logEndOffset"] = row["logStartOffset"]  # the start creates an empty segment there
+        elif not live and self.directory.is_replica and row["logStartOffset"] is not None:
+            # the start creates an empty segment there
+            row |= dict.fromkeys(
+                ("logEndOffset", "highWatermarkLow", *_LAST_STABLE), row["logStartOffset"]
+            )
         return row
 
     def described(self) -> dict[str, Any]:
@@ -143,6 +146,10 @@ class _Replica:
         except LocatedError as error:
             Damage(self.mode).left_out(error)
             return None
+        if live and checkpointed is not None and checkpointed > live[-1].base_offset:
+            end = end_after_damage(self.directory, scan_tail(self.directory)).next_offset
+            if checkpointed > end:  # its start will delete segments that exist now
+                return first_base
         return max(checkpointed or 0, first_base or 0)
 
     def _checkpointed(self, name: str) -> int | None:

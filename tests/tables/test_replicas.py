@@ -296,6 +296,13 @@ def test_log_that_ends_in_another_magic_has_no_known_end(
     assert (row["logEndOffset"], row["highWatermarkLow"], row["segments"]) == (None, None, 2)
 
 
+def test_a_log_start_above_the_log_end_is_not_yet_one(tmp_path: Path, rows_of: Rows) -> None:
+    """The next start deletes every segment for it (KL-306); until then the records are there."""
+    cluster(tmp_path, {1: replica("3-9/e0", log_start=11, high_watermark=10)})
+    (row,) = rows_of("replicas", tmp_path)
+    assert (row["logStartOffset"], row["logEndOffset"], row["lastStableOffset"]) == (3, 10, 10)
+
+
 @pytest.mark.parametrize(
     ("name", "column"),
     [
