@@ -88,13 +88,13 @@ def _nothing_found(request: ReadRequest, evidence: Evidence) -> str:
     from kafkalog_reader.tables.names import nearest
     from kafkalog_reader.tables.request import ReadRequest
 
-    found = "no selected partition is in the inputs, nor in a metadata log"
-    if not request.topics:
-        return found
+    where = "in the given paths, nor in a metadata log"
     known = {each.topic for each in evidence.partition_directories(ReadRequest())}
     known |= {row["topic"] for row in _rows("partition_states", evidence, {})}
     names = {topic for topic in known if topic is not None}
-    return found + "".join(nearest(topic, names) for topic in sorted(request.topics - names)[:1])
+    for topic in sorted((request.topics or frozenset()) - names):
+        return f"no topic {topic!r} {where}{nearest(topic, names)}"
+    return f"no selected partition {where}"
 
 
 def _rows(name: str, evidence: Evidence, options: dict[str, Any]) -> list[Row]:

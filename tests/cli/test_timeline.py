@@ -136,7 +136,7 @@ def test_without_a_metadata_log_epochs_and_offsets_remain(tmp_path: Path, run: R
 def test_an_unknown_topic_is_an_error(run: Run) -> None:
     answer = run("timeline", captures.path("s3_2/healed"), "--topic", "nothing")
     assert answer.status == 2
-    assert "no selected partition is in the inputs, nor in a metadata log" in answer.err
+    assert "no topic 'nothing' in the given paths, nor in a metadata log" in answer.err
     answer = run("timeline", captures.path("s3_2/healed"), "--topic", "tt")
     assert "Did you mean 't'?" in answer.err
 
