@@ -6,10 +6,11 @@ to retention, compaction, truncation or loss, by the log start and high watermar
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from kafkalog_reader.audits.change import Change, ChangeKind, disjoint, part_of
 from kafkalog_reader.audits.tables.divergence import DivergenceTable
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.evidence import Evidence
@@ -18,7 +19,7 @@ from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.replicas import ReplicasTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kafkalog_reader.io.evidence import LogDirectory
     from kafkalog_reader.io.progress import Progress
@@ -31,28 +32,6 @@ OLD: Final = 0
 NEW: Final = 1
 _LABELS: Final = {OLD: "old", NEW: "new"}
 
-
-class ChangeKind(Enum):
-    """What happened to a range of offsets, or to a whole partition."""
-
-    UNCHANGED = "unchanged"
-    ADDED = "added"
-    EXPIRED = "expired"
-    COMPACTED = "compacted"
-    TRUNCATED = "truncated"
-    LOST_COMMITTED = "lostCommitted"
-    REWRITTEN = "rewritten"
-    MISSING = "missing"
-    DAMAGED = "damaged"
-    PARTITION_GONE = "partitionGone"
-    PARTITION_NEW = "partitionNew"
-    NOT_COMPARED = "notCompared"
-
-
-LOSSES: Final = frozenset({
-    ChangeKind.LOST_COMMITTED, ChangeKind.MISSING, ChangeKind.DAMAGED, ChangeKind.PARTITION_GONE,
-})  # fmt: skip
-"""Changes of committed records that a correct broker does not make by itself."""
 
 _OF_DIFFERENCES: Final = {
     "cleaned": ChangeKind.COMPACTED,
@@ -71,24 +50,6 @@ _REASONS: Final = {
     "notCompared": "compaction may explain it, but records could not be decoded",
 }
 """Why the table ``divergence`` gives a range this kind; its own detail only names the replicas."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One range of offsets, half-open, of one partition.
-
-    Attributes:
-        records: number of records in the copy that has them; None if unknown.
-        detail: what proves or explains it; may be empty.
-    """
-
-    topic: str
-    partition: int
-    kind: ChangeKind
-    first_offset: int | None
-    next_offset: int | None
-    records: int | None
-    detail: str
 
 
 def two_times(old: Evidence, new: Evidence) -> Evidence:
@@ -139,7 +100,10 @@ def _relabelled(evidence: Evidence, side: int, cluster: str | None) -> Evidence:
 
 
 def changes(evidence: Evidence, request: ReadRequest, progress: Progress) -> Iterator[Change]:
-    """Yield the changes of each partition of ``two_times``, by offset."""
+    """Yield the changes of each partition of ``two_times``, by offset.
+
+    The ranges of one partition do not overlap, and cover every offset from the first to the last.
+    """
     bounds = _bounds(evidence, request)
     table = DivergenceTable()
     asked = replace(request, columns=None)
@@ -147,7 +111,9 @@ def changes(evidence: Evidence, request: ReadRequest, progress: Progress) -> Ite
     for unit in table.units(evidence, asked):
         rows = [row for part in table.read(unit, asked, progress) for row in part.to_pylist()]
         seen.update((row["topic"], row["partition"]) for row in rows)
-        yield from _of_partition(rows, bounds)
+        topic = unit.directories[0].topic
+        expires = unit.topics is None or not unit.topics.is_only_compacted(topic)
+        yield from _of_partition(rows, bounds, expires=expires)
     everything = {(topic, partition) for _, topic, partition in bounds}
     for topic, partition in sorted(everything - seen):  # without records
         row = {"topic": topic, "partition": partition, "kind": "equal", "brokers": [OLD, NEW]}
@@ -176,35 +142,68 @@ def _bounds(evidence: Evidence, request: ReadRequest) -> dict[tuple[int, str, in
     }
 
 
-def _of_partition(rows: Iterable[Row], bounds: dict[tuple[int, str, int], Row]) -> Iterator[Change]:
+def _of_partition(
+    rows: Sequence[Row], bounds: dict[tuple[int, str, int], Row], *, expires: bool
+) -> Iterator[Change]:
+    """The changes of one partition; ``expires``: retention may delete its segments."""
+    every: list[Change] = []
+    new: Row | None = None
     for row in rows:
         partition = (row["topic"], row["partition"])
         old, new = bounds.get((OLD, *partition)), bounds.get((NEW, *partition))
         kind, detail = _judged(row, old, new)
+        change = _change(row, kind, row["firstOffset"], row["nextOffset"], row["records"], detail)
         if kind in (ChangeKind.TRUNCATED, ChangeKind.REWRITTEN):
-            yield from _of_cut(row, old, kind)
+            every += _of_cut(change, old, new)
+        elif kind is ChangeKind.EXPIRED and not expires:
+            detail += ", and nothing deletes segments of a topic that is only compacted"
+            every.append(replace(change, kind=ChangeKind.MISSING, detail=detail))
         else:
-            yield _change(row, kind, row["firstOffset"], row["nextOffset"], row["records"], detail)
+            every.append(change)
+    before: Change | None = None
+    for change in disjoint(every):
+        if before is not None and before.next_offset != change.first_offset:
+            yield _between(before, change, new)
+        yield change
+        before = change
 
 
-def _of_cut(row: Row, old: Row | None, kind: ChangeKind) -> Iterator[Change]:
-    """Changes of truncated or replaced records, split at the old high watermark."""
-    replaced = "other records are there now; " if kind is ChangeKind.REWRITTEN else ""
-    first, stop = row["firstOffset"], row["nextOffset"]
+def _between(before: Change, after: Change, new: Row | None) -> Change:
+    """The offsets between two changes, of which neither copy has a record."""
+    log_start = None if new is None else new["logStartOffset"]
+    is_expired = log_start is not None and log_start >= (after.first_offset or 0)
+    return replace(
+        before,
+        kind=ChangeKind.EXPIRED if is_expired else ChangeKind.UNCHANGED,
+        first_offset=before.next_offset,
+        next_offset=after.first_offset,
+        records=None if is_expired else 0,
+        detail="written and deleted between the two copies" if is_expired else "",
+    )
+
+
+def _of_cut(change: Change, old: Row | None, new: Row | None) -> Iterator[Change]:
+    """Changes of truncated or replaced records, split at the new log end and old high watermark."""
+    first, stop = change.first_offset, change.next_offset
+    assert first is not None
+    assert stop is not None
     high_watermark = None if old is None else old["checkpointedHighWatermark"]
-    if high_watermark is None or high_watermark <= first:
+    log_end = None if new is None else new["logEndOffset"]
+    borders = sorted({
+        first, stop,
+        *(each for each in (high_watermark, log_end) if each is not None and first < each < stop),
+    })  # fmt: skip
+    for low, high in pairwise(borders):
+        is_replaced = change.kind is ChangeKind.REWRITTEN and (log_end is None or low < log_end)
+        kind = ChangeKind.REWRITTEN if is_replaced else ChangeKind.TRUNCATED
         said = "the old copy has no high watermark"
         if high_watermark is not None:
-            said = f"not below the old high watermark, {high_watermark:,}"
-        yield _change(row, kind, first, stop, row["records"], replaced + said)
-        return
-    border = min(high_watermark, stop)
-    count = row["records"] if border == stop else None
-    said = f"{replaced}below the old high watermark, {high_watermark:,}"
-    yield _change(row, ChangeKind.LOST_COMMITTED, first, border, count, said)
-    if border < stop:
-        said = f"{replaced}not below the old high watermark, {high_watermark:,}"
-        yield _change(row, kind, border, stop, None, said)
+            is_committed = low < high_watermark
+            kind = ChangeKind.LOST_COMMITTED if is_committed else kind
+            place = "below" if is_committed else "not below"
+            said = f"{place} the old high watermark, {high_watermark:,}"
+        replaced = "other records are there now; " if is_replaced else ""
+        yield replace(part_of(change, low, high), kind=kind, detail=replaced + said)
 
 
 def _judged(row: Row, old: Row | None, new: Row | None) -> tuple[ChangeKind, str]:

@@ -23,7 +23,7 @@ from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, verbose_option
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.changes import Change
+    from kafkalog_reader.audits.change import Change
 
 _HEADINGS: Final = (
     Heading(name="partition", text="PARTITION", short="PARTITION", left=True),
@@ -40,7 +40,7 @@ _WORDS: Final = {
     "truncated": "truncated, not known to be committed",
     "lostCommitted": "LOST COMMITTED RECORDS",
     "rewritten": "replaced, not known to be committed",
-    "missing": "MISSING IN THE MIDDLE",
+    "missing": "MISSING",
     "damaged": "DAMAGED",
     "partitionGone": "PARTITION GONE",
     "partitionNew": "new partition",
@@ -74,7 +74,8 @@ def changes_command(
     the old copy below its high watermark were committed: if they were truncated, they are lost.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.audits.changes import LOSSES, ChangeKind, changes, two_times
+    from kafkalog_reader.audits.change import LOSSES, ChangeKind
+    from kafkalog_reader.audits.changes import changes, two_times
     from kafkalog_reader.cli.output import standard_output
     from kafkalog_reader.io.progress import no_progress
     from kafkalog_reader.tables.selection import check_selection
@@ -110,7 +111,7 @@ def _json_lines(found: Sequence[Change]) -> Iterator[str]:
 
 
 def _text_lines(found: Sequence[Change]) -> Iterator[str]:
-    from kafkalog_reader.audits.changes import LOSSES, ChangeKind
+    from kafkalog_reader.audits.change import LOSSES, ChangeKind
 
     changed = [change for change in found if change.kind is not ChangeKind.UNCHANGED]
     everything = {(change.topic, change.partition) for change in found}
@@ -135,7 +136,7 @@ def _text_lines(found: Sequence[Change]) -> Iterator[str]:
 
 def _cut_records(changed: Sequence[Change]) -> list[str]:
     """Records that went and are not known to be committed, which the first line must not hide."""
-    from kafkalog_reader.audits.changes import ChangeKind
+    from kafkalog_reader.audits.change import ChangeKind
 
     said = []
     for kind, word in ((ChangeKind.REWRITTEN, "replaced"), (ChangeKind.TRUNCATED, "truncated")):

@@ -71,10 +71,11 @@ def ls_command(
 
     LOG END is the offset after the last batch before any damage at the end of the last segment.
     replica-diff also counts batches behind damage, and `kafkalog table recoveries` shows the end
-    after the next start. HIGH WATERMARK is what the replica's own files prove: 2-5 means somewhere
-    from 2 to 5 (replica-diff narrows that by the other copies); 99! means that the checkpoint says
-    99 but the log ends below it: committed records are missing here, unless the log was copied
-    before its checkpoint. LSO is the last stable offset, EPOCH the leader epoch of the last batch.
+    after the next start. HIGH WATERMARK is what the replica's own files prove: >=2 means from 2 to
+    the log end (replica-diff says by all copies how far it can reach); 99! means that the
+    checkpoint says 99 but the log ends below it: committed records are missing here, unless the
+    log was copied before its checkpoint. LSO is the last stable offset, EPOCH the leader epoch of
+    the last batch; - means that there is none: no batch, or one from before Kafka 0.11.
     SIZE is that of the logs; ALL FILES also counts indexes, snapshots and everything else in the
     directory. ? means unknown. `kafkalog table replicas` has every column.
     """  # noqa: D301  click reads the backspace: keep these lines as they are

@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import Final
 
 _NON_ASCII: Final = re.compile(r"[^\x00-\x7f]")
-_ASCII_TWINS: Final = {"–": "-", "—": "-", "−": "-", "…": "...", "→": "->", "×": "x", "·": "-"}
+_ASCII_TWINS: Final = {
+    "–": "-", "—": "-", "−": "-", "…": "...", "→": "->", "×": "x", "·": "-", "≥": ">=",
+}  # fmt: skip
 KIBIBYTE: Final = 1024
 
 

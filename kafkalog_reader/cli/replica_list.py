@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 UNKNOWN: Final = "?"
+NONE: Final = "-"
 HEADINGS: Final = (
     Heading(name="cluster", text="CLUSTER", short="CLUSTER", left=True),
     Heading(name="broker", text="BROKER", short="BROKER"),
@@ -33,8 +34,8 @@ HEADINGS: Final = (
 NEEDED: Final = (
     "clusterId", "brokerId", "brokerLabel", "logDirectory", "topic", "partition", "state",
     "logStartOffset", "logEndOffset", "checkpointedHighWatermark", "highWatermarkLow",
-    "highWatermarkHigh", "lastStableOffset", "lastStableOffsetLow", "lastLeaderEpoch", "segments",
-    "sizeInBytes", "filesSizeInBytes", "cleanShutdown", "tornBytes",
+    "lastStableOffset", "lastStableOffsetLow", "lastLeaderEpoch", "segments", "sizeInBytes",
+    "filesSizeInBytes", "cleanShutdown", "tornBytes",
 )  # fmt: skip
 
 Row = dict[str, Any]
@@ -157,8 +158,8 @@ def _cells(row: Row) -> dict[str, str]:
         "log_end": _number(row["logEndOffset"]),
         "lag": _number(row["lag"]),
         "high_watermark": high_watermark_text(row),
-        "last_stable": _interval(row["lastStableOffsetLow"], row["lastStableOffset"]),
-        "leader_epoch": _number(row["lastLeaderEpoch"]),
+        "last_stable": _last_stable(row),
+        "leader_epoch": _leader_epoch(row),
         "segments": _number(row["segments"]),
         "size": size_or_unknown(row["sizeInBytes"]),
         "files_size": size_or_unknown(row["filesSizeInBytes"]),
@@ -197,10 +198,29 @@ def _missing(row: Row) -> int:
 
 
 def high_watermark_text(row: Row) -> str:
-    """What the replica's own files prove, such as ``2–5``, or ``99!`` above the log end."""
-    if _missing(row):  # the interval would end at the log end and hide it
+    """What the replica's own files prove: ``≥2``, ``5`` at the log end, or ``99!`` above it."""
+    if _missing(row):  # what is proven would hide it
         return f"{grouped(row['checkpointedHighWatermark'])}!"
-    return _interval(row["highWatermarkLow"], row["highWatermarkHigh"])
+    return _at_least(row["highWatermarkLow"], row["logEndOffset"])
+
+
+def _at_least(low: int | None, log_end: int | None) -> str:
+    return _number(low) if low in (None, log_end) else f"≥{_number(low)}"
+
+
+def _last_stable(row: Row) -> str:
+    """An interval only where an open transaction is its end, not the log."""
+    low, high = row["lastStableOffsetLow"], row["lastStableOffset"]
+    if high == row["logEndOffset"]:
+        return _at_least(low, high)
+    return _interval(low, high)
+
+
+def _leader_epoch(row: Row) -> str:
+    """The leader epoch of the last batch; none: no batch, or one from before Kafka 0.11."""
+    if row["logEndOffset"] is not None and row["lastLeaderEpoch"] is None:
+        return NONE
+    return _number(row["lastLeaderEpoch"])
 
 
 def _state(row: Row) -> str:

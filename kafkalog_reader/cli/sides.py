@@ -12,6 +12,7 @@ from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.one_sided import one_sided_ranges, one_sided_records
+from kafkalog_reader.tables.replicas import NO_LEADER_EPOCH
 
 if TYPE_CHECKING:
     from typing import Self
@@ -124,7 +125,8 @@ def _text(audit: PartitionAudit, rows: pa.Table | None) -> list[str]:
         key, value = (_cut(cells[n][number]) for n in ("key", "value"))
         control = cells["controlType"][number]
         content = control or f"key {key}  value {value}"
-        lines.append(f"      {offset}  epoch {epoch}  {time}  {content}")
+        written = "" if epoch == NO_LEADER_EPOCH else f"epoch {epoch}  "
+        lines.append(f"      {offset}  {written}{time}  {content}")
     if rows.num_rows > MAX_LISTED:
         last = max(each.next_offset for each in one_sided_ranges(audit))
         lines.append(f"      ... more, up to offset {last - 1:,} (--export has all)")

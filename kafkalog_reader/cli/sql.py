@@ -83,6 +83,7 @@ def sql_command(
     Without a QUERY, statements are read from a prompt, or from standard input. Of several
     statements, separated by semicolons, each query is shown, in order.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader.cli.damage_hint import ways_past_damage
     from kafkalog_reader.cli.output import check_destination
     from kafkalog_reader.cli.results import write_results
     from kafkalog_reader.cli.sql_relations import Relations
@@ -112,7 +113,8 @@ def sql_command(
             "give one, or use --format text or json"
         )
     results = _results(relations, statements, for_text=output_format != "arrow")
-    write_results(results, evidence, output_format, output, render=render, overwrite=force)
+    with ways_past_damage(evidence, _selection(options)):
+        write_results(results, evidence, output_format, output, render=render, overwrite=force)
     return CLEAN
 
 
@@ -152,5 +154,5 @@ def _exists(name: str) -> bool:
 def _selection(options: Mapping[str, Any]) -> ReadRequest:
     from kafkalog_reader import registry
 
-    chosen = {name: options[name] for name in ("topic", "partition", "broker")}
+    chosen = {name: options[name] for name in ("topic", "partition", "broker", "mode")}
     return registry.request(registry.table("replicas"), **chosen)

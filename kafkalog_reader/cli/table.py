@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from kafkalog_reader.cli.completion import complete_tables
+from kafkalog_reader.cli.damage_hint import ways_past_damage
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.interrupt import whole
@@ -20,8 +21,6 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.row_options import OF_ROWS, offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
-from kafkalog_reader.errors import CorruptLogError, MissingRecordsError
-from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -37,9 +36,6 @@ if TYPE_CHECKING:
     Take = Callable[[pa.RecordBatch], pa.RecordBatch]
 
 SEVERITY = "severity"
-PAST_DAMAGE: Final = (
-    "--mode PERMISSIVE shows what can be read around it; `kafkalog salvage` writes that to a folder"
-)
 OF_SOME_TABLES = tuple(
     name for name, option in OPTIONS.items() if option.is_in_terminal and name not in OF_ROWS
 )
@@ -117,15 +113,13 @@ def print_rows(
     from kafkalog_reader.cli.output import destination, row_writer
 
     shape = table.projected(request) if schema is None else schema
-    try:
-        with destination(output, evidence, overwrite=overwrite) as sink:
-            writer = row_writer(output_format, sink, shape, render)
-            reading = TableRows(table, evidence, request, rows_on_stdout=output is None)
-            write_rows(writer, sink, reading, taken_from)
-    except (CorruptLogError, MissingRecordsError) as error:
-        if request.mode is Mode.FAILFAST:
-            error.add_note(PAST_DAMAGE)
-        raise
+    with (
+        ways_past_damage(evidence, request, is_of_records=table.name == "records"),
+        destination(output, evidence, overwrite=overwrite) as sink,
+    ):
+        writer = row_writer(output_format, sink, shape, render)
+        reading = TableRows(table, evidence, request, rows_on_stdout=output is None)
+        write_rows(writer, sink, reading, taken_from)
 
 
 class TableRows:

@@ -19,7 +19,7 @@ from kafkalog_reader.cli.options import (
 )
 from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import CLEAN, verbose_option
-from kafkalog_reader.cli.timeline_list import event_lines, events_of, title
+from kafkalog_reader.cli.timeline_list import event_lines, events_of, title, with_eventless
 from kafkalog_reader.errors import LogLayoutError
 from kafkalog_reader.io.names import METADATA_TOPIC
 
@@ -73,12 +73,13 @@ def timeline_command(
         _rows("leader_epochs", evidence, options),
         leader_changes(evidence, request) if request.selects(METADATA_TOPIC, 0) else (),
     )
-    if not events:
+    replicas = [row for row in _rows("replicas", evidence, options) if row["state"] is None]
+    if not events and not replicas:
         raise LogLayoutError(_nothing_found(request, evidence))
     if output_format == "json":
         write_json(TIMELINE, [in_json(row) for rows in events.values() for row in rows])
     else:
-        _write(_text_lines(events, evidence, options))
+        _write(_text_lines(events, replicas))
     return CLEAN
 
 
@@ -87,13 +88,13 @@ def _nothing_found(request: ReadRequest, evidence: Evidence) -> str:
     from kafkalog_reader.tables.names import nearest
     from kafkalog_reader.tables.request import ReadRequest
 
-    found = "no selected partition is in the inputs, nor in a metadata log"
-    if not request.topics:
-        return found
+    where = "in the given paths, nor in a metadata log"
     known = {each.topic for each in evidence.partition_directories(ReadRequest())}
     known |= {row["topic"] for row in _rows("partition_states", evidence, {})}
     names = {topic for topic in known if topic is not None}
-    return found + "".join(nearest(topic, names) for topic in sorted(request.topics - names)[:1])
+    for topic in sorted((request.topics or frozenset()) - names):
+        return f"no topic {topic!r} {where}{nearest(topic, names)}"
+    return f"no selected partition {where}"
 
 
 def _rows(name: str, evidence: Evidence, options: dict[str, Any]) -> list[Row]:
@@ -123,22 +124,31 @@ def in_json(row: Row) -> Row:
     }
 
 
-def _text_lines(
-    events: Mapping[Key, Sequence[Row]], evidence: Evidence, options: dict[str, Any]
-) -> Iterator[str]:
+def _text_lines(events: Mapping[Key, Sequence[Row]], replicas: Sequence[Row]) -> Iterator[str]:
     screen = screen_width()
-    replicas = [row for row in _rows("replicas", evidence, options) if row["state"] is None]
-    for number, (key, rows) in enumerate(events.items()):
+    for number, (key, rows) in enumerate(with_eventless(events, replicas).items()):
         if number:
             yield ""
         yield from textwrap.wrap(title(key, rows), screen or 10_000)
         yield ""
-        yield from event_lines(rows, screen)
         own = [row for row in replicas if (row["clusterId"], row["topic"], row["partition"])
                == key[:3]]  # fmt: skip
-        if own and rows[-1].get("change") != "removed":
+        if rows:
+            yield from event_lines(rows, screen)
+        else:
+            yield from textwrap.wrap(_without_events(own), screen or 10_000)
+        if own and not (rows and rows[-1].get("change") == "removed"):
             yield ""
             yield from textwrap.wrap(_now(own), screen or 10_000)
+
+
+def _without_events(replicas: Sequence[Row]) -> str:
+    """Why no leader epoch of a partition is known."""
+    if any(row["logEndOffset"] is None for row in replicas):
+        return "Leader epochs: unknown."
+    if all(row["logEndOffset"] == row["logStartOffset"] for row in replicas):
+        return "No leader epochs: the log is empty."
+    return "No leader epochs: the batches are from before Kafka 0.11."
 
 
 def _now(replicas: Sequence[Row]) -> str:
@@ -146,7 +156,7 @@ def _now(replicas: Sequence[Row]) -> str:
     from kafkalog_reader.cli.replica_list import broker_text, high_watermark_text
 
     def committed(row: Row) -> str:
-        text = high_watermark_text(row)
+        text = high_watermark_text(row).replace("≥", "at least ")
         above = f"{text[:-1]}, ABOVE THE LOG END: records are missing"
         return above if text.endswith("!") else text
 

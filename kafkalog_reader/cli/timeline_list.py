@@ -73,6 +73,21 @@ def events_of(
     return {key: events[key] for key in sorted(events, key=_order)}
 
 
+def with_eventless(
+    events: Mapping[Key, Sequence[Row]], replicas: Iterable[Row]
+) -> dict[Key, Sequence[Row]]:
+    """The events, and no events for each partition of the table replicas that has none."""
+    seen = {key[:3] for key in events}
+    eventless = {
+        (row["clusterId"], row["topic"], row["partition"], row["topicId"])
+        for row in replicas
+        if row["topic"] is not None
+        and (row["clusterId"], row["topic"], row["partition"]) not in seen
+    }
+    every: dict[Key, Sequence[Row]] = {**events, **dict.fromkeys(eventless, ())}
+    return {key: every[key] for key in sorted(every, key=_order)}
+
+
 def event_lines(events: Sequence[Row], screen: int | None) -> Iterator[str]:
     """The headings and one line for each event of a partition."""
     return listing(*event_cells(events), screen)

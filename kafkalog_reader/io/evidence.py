@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import (
+    METADATA_TOPIC,
     NOT_A_PARTITION,
+    REMOTE_INDEX_CACHE,
     parse_directory_name,
     segment_file_name,
     shown,
@@ -240,14 +242,14 @@ class Evidence:
     def _listed(self, root: LogDirectory, request: Selection) -> Iterator[PartitionDirectory]:
         nested = {other.path for other in self.roots}
         seen: set[tuple[int, int]] = set()
+        others: list[os.DirEntry[str]] = []
+        is_of_broker = False
         for entry in self._folders(root.path):
             name = parse_directory_name(entry.name)
             if name is None:
-                if entry.name not in NOT_A_PARTITION:
-                    logger.warning(
-                        "%s: not the name of a partition directory, skipped", shown(entry.path)
-                    )
+                others.append(entry)
                 continue
+            is_of_broker |= name.topic != METADATA_TOPIC
             if not request.selects(name.topic, name.partition) or entry.path in nested:
                 continue
             if self.follow_links and not _is_new(entry, seen):
@@ -259,6 +261,12 @@ class Evidence:
                 partition=name.partition,
                 state=name.state,
             )
+        silent = (REMOTE_INDEX_CACHE,) if is_of_broker else NOT_A_PARTITION
+        for entry in others:
+            if entry.name not in silent:
+                logger.warning(
+                    "%s: not the name of a partition directory, skipped", shown(entry.path)
+                )
 
     def _folders(self, path: str) -> Iterator[os.DirEntry[str]]:
         try:

@@ -57,8 +57,11 @@ TEXT_FILES: Final = frozenset(
     (*OFFSET_CHECKPOINTS, LEADER_EPOCHS, META_PROPERTIES, PARTITION_METADATA, CLEAN_SHUTDOWN)
 )
 """Small files of lines."""
-NOT_A_PARTITION: Final = frozenset({"remote-log-index-cache", "lost+found"})
-"""Other directories in a sound log directory, or at the root of a disk."""
+REMOTE_INDEX_CACHE: Final = "remote-log-index-cache"
+LOST_AND_FOUND: Final = "lost+found"
+"""At the root of a disk; a broker whose log directory that is does not start, a controller does."""
+NOT_A_PARTITION: Final = frozenset({REMOTE_INDEX_CACHE, LOST_AND_FOUND})
+"""Directories in which no logs are searched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from kafkalog_reader.audits.changes import ChangeKind
+from kafkalog_reader.audits.change import ChangeKind
 from kafkalog_reader.audits.quorum.commitment import Commitment
 from kafkalog_reader.audits.quorum.lost_records import MAX_CHANGES
 from kafkalog_reader.audits.quorum.outcome import Verdict

@@ -61,6 +61,11 @@ class Lane:
         return f"end {self.next_offset:,}, {self.end_after_start:,} once started"
 
     @property
+    def no_epoch_text(self) -> str:
+        """What to write where no leader epoch is known: there was none before Kafka 0.11."""
+        return "leader epoch unknown" if self.intervals else "no leader epochs"
+
+    @property
     def high_watermark_text(self) -> str:
         """``2–5``: somewhere from 2 to 5; ``9!``: the checkpoint says 9, the log ends below it."""
         if self.checkpoint_above is not None:
@@ -242,7 +247,9 @@ def _bar(lane: Lane, scale: Scale, *, ascii_only: bool, mark: tuple[int, str] | 
         spans += [Span(line, style), Span(border)]
         at = stop + 1
     if at <= scale.column(lane.next_offset):  # offsets whose leader epoch is unknown
-        spans.append(Span(" " * (scale.column(lane.next_offset) - at) + end))
+        room = scale.column(lane.next_offset) - at
+        label = lane.no_epoch_text
+        spans.append(Span(f"{label if len(label) + 2 <= room else '':^{room}}{end}"))
     return spans
 
 

@@ -99,6 +99,8 @@ def described(lanes: Lanes) -> str:
             f"{', not in the log of the leader that loses least' if each.is_apart else ''}"
             for each in lane.intervals[:_MAX_INTERVALS]
         ]
+        if not lane.intervals and lane.first_offset < lane.next_offset:
+            parts = [lane.no_epoch_text]
         ends = f"{lane.end_text}, high watermark {lane.high_watermark_text}"
         sentences.append(f"{lane.name}: {'; '.join([*parts, ends])}")
     return ". ".join(sentences) + "."
@@ -153,6 +155,9 @@ def _lane(lane: Lane, lanes: Lanes, scale: Scale, top: int) -> Iterator[str]:
         left, right = _x(scale, first), _x(scale, following)
         if right > left:  # offsets whose leader epoch is unknown
             yield _rect(left, right, y, "kl-unknown")
+            text = lane.no_epoch_text
+            if (len(text) + 1) * 8 <= right - left:
+                yield _label((left + right) / 2, y + 15, text, "kl-label", middle=True)
     for interval in drawn:
         number = epochs.index(interval.leader_epoch) % len(TINTS)
         yield from _bar(interval, _x(scale, interval.first_offset),

@@ -98,7 +98,7 @@ def _replica(audit: PartitionAudit, replica: ReplicaAudit) -> dict[str, Any]:
             for entry in files.epoch_entries or ()
         ],
         "batches": replica.summary.batches,
-        "sizeInBytes": replica.summary.size_in_bytes,
+        "sizeInBytes": replica.files.size_in_bytes,
         "start": _start(replica.start),
         "setAside": None,
     }

@@ -203,6 +203,20 @@ def _zookeeper(plan: Plan) -> PlanStep:
     )
 
 
+def _without_folder(choice: Choice, broker: int) -> str:
+    creates = "it creates an empty one, and copies the records of the leader."
+    if broker in choice.replaced:
+        return (
+            f"Broker {broker} has no folder of {shown(choice.name)}, because its copy was moved "
+            f"aside: {creates}"
+        )
+    return (
+        f"Broker {broker} has no folder of {shown(choice.name)}: {creates} If the old folder is "
+        "somewhere, such as on another disk or in a backup, and was not moved aside for a reason, "
+        "put it back first and make the plan again."
+    )
+
+
 def _start(plan: Plan, number: int, start: Start) -> PlanStep:
     gone = tuple((c, c.lost[index]) for c, index in plan.lost_at.get(number, ()))
     down = [each for each in start.brokers if each not in plan.brokers]
@@ -214,10 +228,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
             "before this step."
         )
     texts += [
-        f"Broker {broker} has no folder of {shown(choice.name)}: it creates an empty one, and "
-        "copies the records of the leader. If the old folder is somewhere, such as on another disk "
-        "or in a backup, and was not moved aside for a reason, put it back first and make the plan "
-        "again."
+        _without_folder(choice, broker)
         for choice in plan.choices
         for broker in choice.lacking
         if broker in start.brokers

@@ -39,7 +39,7 @@ def range_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             f"only on {joined_names(part.replicas)}",
             offsets_text(part.first_offset, part.next_offset),
             _records_words(count, part.records),
-            f"epoch {', '.join(map(str, epochs))}",
+            f"epoch {', '.join(map(str, epochs))}" if epochs else "",
         )
         rows.append((cells, _committed_words(count)))
     if not rows:
@@ -48,7 +48,7 @@ def range_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     yield ()
     for cells, words in rows:
         padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        yield from wrapped("   ".join(padded), columns, indent=2)
+        yield from wrapped("   ".join(padded).rstrip(), columns, indent=2)
         yield from wrapped(words, columns, indent=6)
 
 

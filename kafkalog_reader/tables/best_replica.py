@@ -16,7 +16,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.one_look import one_look_each
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.damage import Damage
-from kafkalog_reader.scan.log_tail import LogTail, scan_tail
+from kafkalog_reader.scan.log_tail import LogTail, end_after_damage, scan_tail
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def best_and_lacking(
 ) -> tuple[PartitionDirectory | None, Sequence[Lacking]]:
     """The copy whose last batch has the greatest leader epoch, then the greatest log end.
 
-    Also the offsets of other copies that it lacks. None if no copy can be read and ``damage``
-    skips those that cannot.
+    Also the offsets of other copies that it lacks, up to their last batch behind damage. None if no
+    copy can be read and ``damage`` skips those that cannot.
 
     Raises:
         UnreadableFileError: a copy cannot be read, in mode ``FAILFAST``: it may be the best.
@@ -135,18 +135,22 @@ def best_and_lacking(
     if not replicas:
         return None, ()
     best = max(range(len(replicas)), key=lambda number: _rank(tails[number]))
-    lacking = []
+    lacking: list[Lacking] = []
+    if len(replicas) == 1:
+        return replicas[0], lacking
+    best_end = end_after_damage(replicas[best], tails[best]).next_offset
     for number, replica in enumerate(replicas):
         if _rank(tails[number]) != _rank(tails[best]):
-            end = min(tails[number].next_offset, tails[best].next_offset)
+            own_end = end_after_damage(replica, tails[number]).next_offset
+            end = min(own_end, best_end)
             fork = _fork(_lineage(replica), _lineage(replicas[best]), end)
-            if tails[number].next_offset > fork:
+            if own_end > fork:
                 lacking.append(
                     Lacking(
                         replica=replica,
                         first_offset=fork,
-                        next_offset=tails[number].next_offset,
-                        is_fork=tails[best].next_offset > fork,
+                        next_offset=own_end,
+                        is_fork=best_end > fork,
                     )
                 )
     return replicas[best], lacking

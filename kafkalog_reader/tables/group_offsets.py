@@ -47,9 +47,7 @@ _OF_COMMIT: Final = (
     "metadata", "commitTime", "expireTime", "offsetsPartition", "recordOffset",
     "recordTimestamp", "producerId", "isTombstone", "transactionState", "problem",
 )  # fmt: skip
-_OF_LOG: Final = (
-    "logStartOffset", "highWatermarkLow", "highWatermarkHigh", "lastStableOffset", "logEndOffset",
-)  # fmt: skip
+_OF_LOG: Final = ("logStartOffset", "highWatermarkLow", "lastStableOffset", "logEndOffset")
 _COUNTED: Final = ("none", "committed")
 """Transaction states of valid commits."""
 _GATHERED: Final = 1 << 17

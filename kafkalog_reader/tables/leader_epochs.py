@@ -5,7 +5,7 @@ Twice for every replica: as its checkpoint says and as its batches say.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.replicas import NO_LEADER_EPOCH
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas.logs import LEADER_EPOCHS
 from kafkalog_reader.tables.segment_batches import SegmentBatches
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.request import ReadRequest
-
-_NO_LEADER_EPOCH: Final = -1
-"""The epoch of messages of magic 0 and 1, and of batches that no leader wrote: none."""
 
 
 class _Intervals(NamedTuple):
@@ -72,7 +70,7 @@ class LeaderEpochsTable(Table[DirectoryUnit]):
                     Damage(request.mode).left_out(error)
                     continue
                 ends = np.append(intervals.start_offsets, intervals.next_offset)[1:]
-                known = intervals.leader_epochs != _NO_LEADER_EPOCH
+                known = intervals.leader_epochs != NO_LEADER_EPOCH
                 values = {
                     **identity_of(directory),
                     "source": source,

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+NO_LEADER_EPOCH: Final = -1
+"""The leader epoch of messages of magic 0 and 1, and of batches that no leader wrote."""
 _LAST_STABLE: Final = frozenset({"lastStableOffset", "lastStableOffsetLow"})
 _FROM_TAIL: Final = _LAST_STABLE | {
-    "logEndOffset", "highWatermarkLow", "highWatermarkHigh", "lastLeaderEpoch", "tornBytes",
+    "logEndOffset", "highWatermarkLow", "lastLeaderEpoch", "tornBytes",
 }  # fmt: skip
 
 
@@ -104,6 +106,11 @@ class _Replica:
             row |= self._tail_columns(tail, live[-1])
             if self.directory.is_replica and row["logEndOffset"] is not None:
                 row |= self._high_watermark_columns(row, live[0].base_offset, tail.next_offset)
+        elif not live and self.directory.is_replica and row["logStartOffset"] is not None:
+            # the start creates an empty segment there
+            row |= dict.fromkeys(
+                ("logEndOffset", "highWatermarkLow", *_LAST_STABLE), row["logStartOffset"]
+            )
         return row
 
     def described(self) -> dict[str, Any]:
@@ -139,8 +146,11 @@ class _Replica:
         except LocatedError as error:
             Damage(self.mode).left_out(error)
             return None
-        offsets = [offset for offset in (checkpointed, first_base) if offset is not None]
-        return max(offsets, default=None)
+        if live and checkpointed is not None and checkpointed > live[-1].base_offset:
+            end = end_after_damage(self.directory, scan_tail(self.directory)).next_offset
+            if checkpointed > end:  # its start will delete segments that exist now
+                return first_base
+        return max(checkpointed or 0, first_base or 0)
 
     def _checkpointed(self, name: str) -> int | None:
         """The rows of a checkpoint; none if it is damaged, which makes no other value wrong."""
@@ -179,7 +189,9 @@ class _Replica:
             logger.warning("%s: %s: %s", where, tail.end.value, what)
         return {
             "logEndOffset": end.next_offset,
-            "lastLeaderEpoch": end.last_leader_epoch,
+            "lastLeaderEpoch": (
+                None if end.last_leader_epoch == NO_LEADER_EPOCH else end.last_leader_epoch
+            ),
             "tornBytes": torn_bytes,
         }
 
@@ -195,7 +207,6 @@ class _Replica:
         )
         columns: dict[str, int | None] = {
             "highWatermarkLow": high_watermark.low,
-            "highWatermarkHigh": high_watermark.high,
         }
         if not self.wanted.isdisjoint(_LAST_STABLE):
             columns |= self._last_stable_columns(high_watermark, log_start, sound_end)

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures.builder import cluster, parse_log, replica
-from kafkalog_reader.audits.changes import LOSSES, ChangeKind, changes, two_times
+from kafkalog_reader.audits.change import LOSSES, ChangeKind
+from kafkalog_reader.audits.changes import changes, two_times
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from fixtures.builder import Replica
-    from kafkalog_reader.audits.changes import Change
+    from kafkalog_reader.audits.change import Change
 
 Found = list[tuple[str, int | None, int | None, int | None]]
 HELD = "0-4/e0 5-9/e0"
@@ -69,7 +70,7 @@ def found(root: Path, old: Replica, new: Replica) -> Found:
         pytest.param(
             (HELD, 6, None),
             ("0-4/e0", 5, None),
-            [("unchanged", 0, 5, 5), ("lostCommitted", 5, 6, None), ("truncated", 6, 10, None)],
+            [("unchanged", 0, 5, 5), ("lostCommitted", 5, 6, 1), ("truncated", 6, 10, 4)],
             id="truncated_below_it",
         ),
         pytest.param(
@@ -93,7 +94,7 @@ def found(root: Path, old: Replica, new: Replica) -> Found:
         pytest.param(
             (HELD, 5, None),
             ("0-4/e0 5-8/e1", 5, None),
-            [("unchanged", 0, 5, 5), ("rewritten", 5, 10, 5), ("added", 5, 9, 4)],
+            [("unchanged", 0, 5, 5), ("rewritten", 5, 9, 4), ("truncated", 9, 10, 1)],
             id="rewritten",
         ),
         pytest.param(
@@ -101,9 +102,9 @@ def found(root: Path, old: Replica, new: Replica) -> Found:
             ("0-4/e0 5-8/e1", 5, None),
             [
                 ("unchanged", 0, 5, 5),
-                ("lostCommitted", 5, 7, None),
-                ("rewritten", 7, 10, None),
-                ("added", 5, 9, 4),
+                ("lostCommitted", 5, 7, 2),
+                ("rewritten", 7, 9, 2),
+                ("truncated", 9, 10, 1),
             ],
             id="committed_ones_were_rewritten",
         ),
@@ -122,10 +123,33 @@ def test_each_range_has_one_explanation(
 
 def different(root: Path, old: Replica, new: Replica) -> Change:
     """The only range inside of both logs that is not as it was."""
-    (found,) = (
-        each for each in compared(root, [old], [new]) if each.kind is not ChangeKind.UNCHANGED
-    )
+    listed = compared(root, [old], [new])
+    assert {*uncovered(listed, 10)} == set()
+    (found,) = (each for each in listed if each.kind is not ChangeKind.UNCHANGED)
     return found
+
+
+def uncovered(listed: list[Change], stop: int) -> Iterator[int]:
+    """The offsets from 0 to ``stop`` that not exactly one of the changes covers."""
+    for offset in range(stop):
+        covering = [
+            each
+            for each in listed
+            if None not in (each.first_offset, each.next_offset)
+            and offset in range(each.first_offset or 0, each.next_offset or 0)
+        ]
+        if len(covering) != 1:
+            yield offset
+
+
+def test_offsets_that_neither_copy_has_are_between_them(tmp_path: Path) -> None:
+    old = replica("0-4/e0", high_watermark=5)
+    new = replica("8-9/e0", log_start=8, high_watermark=10)
+    listed = compared(tmp_path, [old], [new])
+    assert {*uncovered(listed, 10)} == set()
+    assert [(each.kind.value, each.first_offset, each.records) for each in listed] == [
+        ("expired", 0, 5), ("expired", 5, None), ("added", 8, 2),
+    ]  # fmt: skip
 
 
 def test_what_the_new_copy_lacks_inside_its_log_is_missing(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -125,11 +126,14 @@ def test_a_real_broker_that_healed_lost_nothing_committed(run: Run) -> None:
                  "--topic", "t", "--format", "json")  # fmt: skip
     # it led alone with the high watermark 2 while the others committed f and g: S3.2
     assert answer.status == 0
-    assert kinds(answer) == [("unchanged", 0, 2), ("rewritten", 2, 5), ("added", 2, 4)]
+    assert kinds(answer) == [
+        ("unchanged", 0, 2), ("rewritten", 2, 4), ("truncated", 4, 5),
+    ]  # fmt: skip
     text = run("changes", captured / "both-led" / "broker-0", captured / "healed" / "broker-0")
     assert text.status == 0
     assert text.out.startswith(
-        "no committed record is known to be lost; 3 records replaced: 2 partitions, 2 changed\n"
+        "no committed record is known to be lost; 2 records replaced; 1 record truncated: "
+        "2 partitions, 2 changed\n"
     )
 
 
@@ -168,3 +172,30 @@ def test_replica_diff_compares_two_times_of_one_broker(
     assert "new records" in answer.out
     assert status(replica_diff, [*given, "--quick"]) == 2
     assert b"give only selections" in capfdbinary.readouterr().err
+
+
+def test_a_deleted_log_is_a_loss(tmp_path: Path, run: Run) -> None:
+    """As replica-diff has it, the copy ends where its next start creates an empty segment."""
+    old = {"log": "0-4/e0 5-9/e0", "high_watermark": 8}
+    new = {"log": "", "epochs": "0:0", "high_watermark": 8, "files": {f"{0:020d}.log": None}}
+    assert changed(tmp_path, run, old, new) == (
+        1, [("lostCommitted", 0, 8), ("truncated", 8, 10)],
+    )  # fmt: skip
+
+
+def test_nothing_deletes_segments_of_a_topic_that_is_only_compacted(
+    tmp_path: Path, run: Run
+) -> None:
+    """Verify says KL-404 of the same files: retention is no explanation."""
+    kept = captures.path("everything/stopped/broker-0")
+    broker = tmp_path / "broker-0"
+    shutil.copytree(kept, broker)
+    (first, *others) = sorted((broker / "compacted-0").glob("*.log"))
+    first.unlink()
+    second = int(others[0].stem)
+    answer = run("changes", kept, broker, "--topic", "compacted", "--format", "json")
+    assert kinds(answer)[0] == ("missing", 0, second)
+    assert answer.status == 1
+    text = run("changes", kept, broker, "--topic", "compacted").out
+    assert text.startswith("missing (1 range): 1 partition, 1 changed")
+    assert run("verify", broker, "--topic", "compacted").status == 1

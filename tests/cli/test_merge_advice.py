@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from fixtures import captures
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
+from tests.agreement.faulty_copy import contradicted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +58,58 @@ def test_three_damaged_copies_are_merged_into_all_records(
     assert shown.out.split() == ["value", "a", "b", "f", "g"]
     planned = run("plan", root, "--topic", "t").out
     assert "--merge" in planned
+
+
+def execute_file_steps(planned: str) -> None:
+    """Run what the plan prints before any broker starts: the merge, and the moves of folders."""
+    for line in planned.replace("\\\n", " ").splitlines():
+        words = shlex.split(line) if line.split()[:1] and line.split()[0] in _COMMANDS else []
+        if words[:1] == ["kafkalog"]:
+            assert CliRunner().invoke(kafkalog, words[1:], standalone_mode=False).return_value == 0
+        elif words:
+            subprocess.run(words, check=True)
+
+
+_COMMANDS = ("kafkalog", "mkdir", "mv", "cp")
+
+
+def test_the_plan_after_a_merge_knows_what_it_moved_aside(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first plan ends with "make this plan again"; the second must not send back to it."""
+    root = damage(tmp_path / "brokers", BYTES)
+    monkeypatch.chdir(tmp_path)
+    first = run("plan", root)
+    assert (first.status, "--merge" in first.out) == (1, True)
+    execute_file_steps(first.out)
+    second = " ".join(run("plan", root).out.split())
+    assert second.startswith("Start broker 2, then brokers 0 and 1. Nothing is lost")
+    assert "supplied" not in second
+    assert "put it back" not in second
+    assert "KL-310" not in second
+    assert "Broker 1 has no folder of t-0, because its copy was moved aside: it creates" in second
+    verified = " ".join(run("verify", root).out.split())
+    assert "KL-310 LOW" in verified
+    assert f"moved aside, to {root}/aside/broker-0/t-0".replace(" ", "") in verified.replace(
+        " ", ""
+    )
+    assert contradicted(str(root), tmp_path) == []
+
+
+def test_a_copy_moved_aside_that_reaches_further_is_missed(tmp_path: Path, run: Run) -> None:
+    """Nothing has taken the place of broker 0's copy, which has more records than the others."""
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path("s1/stale"), root)
+    (root / "aside" / "broker-0").mkdir(parents=True)
+    for broker in (0, 2):
+        target = root / "aside" / f"broker-{broker}"
+        target.mkdir(exist_ok=True)
+        (root / f"broker-{broker}" / "t-0").rename(target / "t-0")
+    planned = run("plan", root)
+    assert planned.status == 1
+    words = " ".join(planned.out.split())
+    assert "KL-310 HIGH t-0: broker 0 has no folder t-0: its copy was moved aside, to" in words
+    assert "that reaches further than the copies here" in words
 
 
 @pytest.mark.parametrize("broker", [0, 1, 2])

@@ -105,6 +105,18 @@ def test_lagging_copies_end_with_zero(diff: Run, tmp_path: Path) -> None:
     assert out.startswith("t-0: lagging: broker 1 is 1 record behind")
 
 
+def test_the_first_line_names_no_word_twice(diff: Run, tmp_path: Path) -> None:
+    """One of these copies loses committed records if elected, the other may only."""
+    uneven = {
+        n: replica(f"{AB} c@2/e0", partition=n, high_watermark=high) for n, high in ((0, 2), (1, 3))
+    }
+    short = [replica(AB, partition=n, high_watermark=2) for n in uneven]
+    cluster(tmp_path, {0: [*uneven.values()], 1: short})
+    code, out, _ = diff(tmp_path)
+    assert code == 1
+    assert out.splitlines()[0] == "2 partitions, 2 brokers: 2 lagging"
+
+
 def test_fail_on_moves_the_border(diff: Run) -> None:
     assert diff(S3_2, "--topic", "t", "--fail-on", "critical")[0] == 0
     assert diff(S3_2.parent / "healed", "--topic", "t", "--fail-on", "information")[0] == 1

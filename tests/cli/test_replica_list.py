@@ -17,7 +17,7 @@ from kafkalog_reader.cli.replica_list import (
 REPLICA: dict[str, Any] = {
     "clusterId": "c", "brokerId": 1, "brokerLabel": None, "logDirectory": "/b1", "topic": "orders",
     "partition": 3, "state": None, "logStartOffset": 0, "logEndOffset": 1048203,
-    "highWatermarkLow": 2, "highWatermarkHigh": 5, "lastStableOffset": 4, "lastStableOffsetLow": 4,
+    "highWatermarkLow": 2, "lastStableOffset": 4, "lastStableOffsetLow": 4,
     "lastLeaderEpoch": None, "segments": 1, "sizeInBytes": 345, "cleanShutdown": True,
     "tornBytes": 0, "checkpointedHighWatermark": 2, "filesSizeInBytes": 20_971_865,
 }  # fmt: skip
@@ -26,14 +26,14 @@ REPLICA: dict[str, Any] = {
 def test_numbers_are_grouped_and_unknown_is_a_question_mark() -> None:
     headings, line = lines_of([REPLICA])
     assert line.split() == [
-        "1", "orders-3", "0", "1,048,203", "2–5", "4", "?", "1", "345", "B", "20.0", "MiB",
+        "1", "orders-3", "0", "1,048,203", "≥2", "4", "-", "1", "345", "B", "20.0", "MiB",
     ]  # fmt: skip
     assert len(headings) >= len(line)
 
 
 def test_columns_are_aligned() -> None:
     lines = list(lines_of([REPLICA, {**REPLICA, "partition": 12, "logEndOffset": 7}]))
-    ends = {line.index(" 2–5") for line in lines[1:]}
+    ends = {line.index(" ≥2") for line in lines[1:]}
     assert len(ends) == 1
     assert lines[0].index("LOG END") + len("LOG END") <= next(iter(ends))
 
@@ -86,7 +86,7 @@ def test_list_fits_the_terminal(columns: int) -> None:
     row = {
         **REPLICA, "topic": "orders-of-the-north", "cleanShutdown": False, "tornBytes": 36,
         "logStartOffset": 81_240_117, "logEndOffset": 99_240_117, "lastLeaderEpoch": 17,
-        "highWatermarkLow": 90_000_000, "highWatermarkHigh": 99_240_117,
+        "highWatermarkLow": 90_000_000,
     }  # fmt: skip
     lines = list(lines_of([row, {**row, "brokerId": 2, "logDirectory": "/b2"}], screen=columns))
     assert max(map(len, lines)) <= columns or columns == 60
@@ -135,23 +135,37 @@ def test_greatest_is_first_and_unknown_last() -> None:
 @pytest.mark.parametrize(
     ("changes", "watermark"),
     [
-        ({}, "2–5"),
-        ({"highWatermarkLow": 5}, "5"),
-        ({"highWatermarkLow": None}, "5"),
-        ({"highWatermarkHigh": None}, "2"),
-        ({"highWatermarkLow": None, "highWatermarkHigh": None}, "?"),
-        ({"checkpointedHighWatermark": 1048203}, "2–5"),
+        ({}, "≥2"),
+        ({"highWatermarkLow": 1048203}, "1,048,203"),
+        ({"highWatermarkLow": None}, "?"),
+        ({"highWatermarkLow": None, "logEndOffset": None}, "?"),
+        ({"checkpointedHighWatermark": 1048203}, "≥2"),
         ({"checkpointedHighWatermark": 1048204}, "1,048,204!"),
-        ({"checkpointedHighWatermark": None}, "2–5"),
-        ({"checkpointedHighWatermark": 1048204, "logEndOffset": None}, "2–5"),
+        ({"checkpointedHighWatermark": None}, "≥2"),
+        ({"checkpointedHighWatermark": 1048204, "logEndOffset": None}, "≥2"),
     ],
 )
-def test_high_watermark_is_an_interval_or_above_the_log_end(
+def test_high_watermark_is_what_the_files_prove_or_above_the_log_end(
     changes: dict[str, Any], watermark: str
 ) -> None:
     line = list(lines_of([REPLICA | changes]))[1]
     assert line.split()[4] == watermark
     assert ("HIGH WATERMARK ABOVE THE LOG END BY 1" in line) == watermark.endswith("!")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"), [(2, 1048203, "≥2"), (2, 29, "2–29"), (29, 29, "29"), (None, 7, "7")]
+)
+def test_last_stable_offset_ends_at_a_transaction_or_is_open(
+    low: int | None, high: int, said: str
+) -> None:
+    row = REPLICA | {"lastStableOffsetLow": low, "lastStableOffset": high}
+    assert list(lines_of([row]))[1].split()[5] == said
+
+
+def test_a_copy_without_leader_epochs_is_not_unknown() -> None:
+    rows = [REPLICA, REPLICA | {"logEndOffset": None}, REPLICA | {"lastLeaderEpoch": 0}]
+    assert [line.split()[6] for line in list(lines_of(rows))[1:]] == ["-", "?", "0"]
 
 
 def test_total_counts_replicas_partitions_and_nodes() -> None:

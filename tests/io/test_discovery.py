@@ -385,16 +385,19 @@ def test_hostile_directory_names_are_shown_escaped(
     assert r"\xff-0: not the name of a partition directory" in caplog.text
 
 
-def test_lost_and_found_and_the_remote_index_cache_are_expected(
-    tree: Tree, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(("partition", "warnings"), [("t-0", 1), ("__cluster_metadata-0", 0)])
+def test_lost_and_found_stops_a_broker_but_no_controller(
+    tree: Tree, caplog: pytest.LogCaptureFixture, partition: str, warnings: int
 ) -> None:
+    """A broker 4.4.0 ends: "Found directory .../lost+found"; a controller starts."""
     root = tree(
-        "b/meta.properties", "b/lost+found/", "b/remote-log-index-cache/", "b/t-0/",
+        "b/meta.properties", "b/lost+found/", "b/remote-log-index-cache/", f"b/{partition}/",
         meta_properties=meta(1),
     )  # fmt: skip
     with caplog.at_level(logging.WARNING):
         assert len(found(discover([str(root)]))) == 1
-    assert caplog.text == ""
+    assert caplog.text.count("lost+found: not the name of a partition directory") == warnings
+    assert "remote-log" not in caplog.text
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

@@ -72,6 +72,13 @@ def test_an_empty_replica_says_so() -> None:
     assert "(empty)" in plain(list(lane_lines(lanes))[2])
 
 
+def test_a_copy_from_before_leader_epochs_says_so() -> None:
+    lanes = Lanes(title="t-0", lanes=(lane("broker 0", 40),), fork=None)
+    assert " no leader epochs " in plain(list(lane_lines(lanes))[1])
+    half = Lanes(title="t-0", lanes=(lane("broker 0", 40, (1, 0, 3, False)),), fork=None)
+    assert " leader epoch unknown " in plain(list(lane_lines(half))[1])
+
+
 def test_a_thousand_leader_epochs_still_make_a_picture() -> None:
     intervals = [(epoch, epoch * 10, epoch * 10 + 10, False) for epoch in range(1000)]
     lanes = Lanes(title="t-0", lanes=(lane("broker 0", 10_000, *intervals),), fork=None)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.builder import cluster, replica
 from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.io.discovery import discover
@@ -244,8 +245,8 @@ def test_a_single_copy_is_the_best_without_reading_it(tmp_path: Path) -> None:
 def test_each_copy_of_a_partition_comes_with_the_chosen_ones(two_leaders: Path) -> None:
     evidence = discover([str(two_leaders)])
     replicas = copies(two_leaders)
-    for replica, chosen in (("all", (0, 1, 2)), ("best", (1,)), ("broker:3", (2,))):
-        request = ReadRequest(replica=replica)
+    for asked, chosen in (("all", (0, 1, 2)), ("best", (1,)), ("broker:3", (2,))):
+        request = ReadRequest(replica=asked)
         ((every, found, _),) = chosen_by_partition(evidence, request, Damage(Mode.FAILFAST))
         assert every == replicas
         assert [*found] == [replicas[number] for number in chosen]
@@ -296,3 +297,21 @@ def test_folders_are_listed_after_what_must_be_older(two_leaders: Path, replica:
             break
     else:
         pytest.fail("the copy on broker 1 was not chosen")
+
+
+def test_what_a_copy_holds_behind_damage_is_lacking(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A flipped bit in its first batch: readers stop there, and its log ends at 15 all the same."""
+    short = replica("0-4/e0 5-9/e0", high_watermark=10)
+    long = replica("0-4/e0 5-9/e0 10-14/e0", high_watermark=10)
+    log = cluster(tmp_path, {1: short, 2: long})[2] / "t-0" / "00000000000000000000.log"
+    content = bytearray(log.read_bytes())
+    content[65] ^= 5
+    log.write_bytes(content)
+    evidence = discover([str(tmp_path)])
+    ((_, (best,), _),) = chosen_by_partition(
+        evidence, ReadRequest(replica="best"), Damage(Mode.FAILFAST)
+    )
+    assert best.replica_name == "broker 1"
+    assert "broker 2 holds 5 from offset 10 on" in caplog.text

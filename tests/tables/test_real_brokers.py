@@ -49,7 +49,7 @@ def test_high_watermark_lies_in_its_interval(capture: truth.CaptureTruth, rows_o
     found = {(row["topic"], row["partition"]): row for row in rows_of("replicas", capture.files)}
     for partition, offsets in capture.offsets.items():
         row = found[partition]
-        assert row["highWatermarkLow"] <= offsets.latest <= row["highWatermarkHigh"], partition
+        assert row["highWatermarkLow"] <= offsets.latest <= row["logEndOffset"], partition
         assert row["lastStableOffsetLow"] <= offsets.last_stable <= row["lastStableOffset"]
 
 

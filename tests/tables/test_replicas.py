@@ -74,7 +74,6 @@ def test_row_says_what_the_reference_says_about_its_partition(
         "logEndOffset": 23,
         "checkpointedHighWatermark": 23,
         "highWatermarkLow": 23,
-        "highWatermarkHigh": 23,
         "lastStableOffset": 23,
         "lastStableOffsetLow": 23,
         "recoveryPoint": 23,
@@ -104,12 +103,12 @@ def test_row_says_what_the_reference_says_about_its_partition(
         ({"high_watermark": 10}, 10),
     ],
 )
-def test_high_watermark_is_an_interval_from_the_best_proof_to_the_log_end(
+def test_high_watermark_is_at_least_the_best_proof(
     tmp_path: Path, rows_of: Rows, checkpoints: dict[str, int], low: int
 ) -> None:
     cluster(tmp_path, {1: replica("5-9/e0", **checkpoints)})
     (row,) = rows_of("replicas", tmp_path)
-    assert (row["highWatermarkLow"], row["highWatermarkHigh"]) == (low, 10)
+    assert (row["highWatermarkLow"], row["logEndOffset"]) == (low, 10)
     assert row["checkpointedHighWatermark"] == checkpoints.get("high_watermark")
 
 
@@ -233,10 +232,15 @@ def test_directories_set_aside_have_a_state_and_no_high_watermark(
     assert [row["checkpointedHighWatermark"] for row in rows] == [1, None, None, None]
 
 
-def test_directory_without_a_segment_has_no_end(tmp_path: Path, rows_of: Rows) -> None:
-    cluster(tmp_path, {1: replica("a@0/e0", files={f"{0:020d}.log": None})})
+@pytest.mark.parametrize(("checkpointed", "end"), [(None, 0), (7, 7)])
+def test_directory_without_a_segment_ends_where_the_start_creates_one(
+    tmp_path: Path, rows_of: Rows, checkpointed: int | None, end: int
+) -> None:
+    """LogLoader makes an empty segment at the checkpointed log start."""
+    files = {f"{0:020d}.log": None}
+    cluster(tmp_path, {1: replica("a@0/e0", log_start=checkpointed, files=files)})
     (row,) = rows_of("replicas", tmp_path)
-    assert (row["segments"], row["logStartOffset"], row["logEndOffset"]) == (0, None, None)
+    assert (row["segments"], row["logStartOffset"], row["logEndOffset"]) == (0, end, end)
 
 
 def test_empty_last_segment_ends_where_it_begins(tmp_path: Path, rows_of: Rows) -> None:
@@ -289,7 +293,14 @@ def test_log_that_ends_in_another_magic_has_no_known_end(
     ):
         rows_of("replicas", small_partition)
     (row,) = rows_of("replicas", small_partition, mode="PERMISSIVE")
-    assert (row["logEndOffset"], row["highWatermarkHigh"], row["segments"]) == (None, None, 2)
+    assert (row["logEndOffset"], row["highWatermarkLow"], row["segments"]) == (None, None, 2)
+
+
+def test_a_log_start_above_the_log_end_is_not_yet_one(tmp_path: Path, rows_of: Rows) -> None:
+    """The next start deletes every segment for it (KL-306); until then the records are there."""
+    cluster(tmp_path, {1: replica("3-9/e0", log_start=11, high_watermark=10)})
+    (row,) = rows_of("replicas", tmp_path)
+    assert (row["logStartOffset"], row["logEndOffset"], row["lastStableOffset"]) == (3, 10, 10)
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ class PartitionAudit:
             metadata log; None if nothing says how the topic is cleaned up.
         is_only_compacted: whether retention deletes nothing from the topic, by the metadata log.
         lacking: brokers that were supplied and have no folder of the partition.
+        replaced: those whose copy was moved aside, while a copy here reaches as far.
     """
 
     cluster_id: str | None
@@ -82,6 +83,7 @@ class PartitionAudit:
     is_only_compacted: bool = False
     merge: MergeOutcome | None = None
     lacking: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
 
     @property
     def relation(self) -> Verdict:
@@ -112,7 +114,7 @@ class PartitionAudit:
     def only_copy(self) -> ReplicaAudit | None:
         """The only one of several replicas that has records; None if others have some, too."""
         holding = [each for each in self.everyone if not each.history.is_empty]
-        others = len(self.everyone) + len(self.lacking) - 1
+        others = len(self.everyone) + len(self.lacking) - len(self.replaced) - 1
         if len(holding) != 1 or not others or self.without_copy:
             return None
         (only,) = holding
@@ -126,7 +128,7 @@ class PartitionAudit:
         It does not if it is older than the copies.
         """
         known = self.membership
-        here = {each.broker_id for each in self.everyone}
+        here = {*self.replaced, *(each.broker_id for each in self.everyone)}
         if known is None or self.is_metadata_older or None in here:
             return None
         unseen = unseen_brokers(known, here, is_lacking=self.is_lacking)

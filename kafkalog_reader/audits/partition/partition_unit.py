@@ -36,6 +36,7 @@ class PartitionUnit(Unit):
         unread: findings of brokers that should have a replica, but no readable one is there.
         lacking: node ids of brokers that were supplied and should have a replica, but have no
             folder of it: each creates an empty one.
+        replaced: brokers among those whose copy was moved aside, and a copy here reaches as far.
         down: brokers among those that do not start, each with the reason.
         commits: what consumer groups committed of it.
         coordinators: of the cluster's transactions; None if that was not requested.
@@ -48,6 +49,7 @@ class PartitionUnit(Unit):
     supply: Supply = NOTHING_KNOWN
     unread: tuple[Finding, ...] = ()
     lacking: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
     down: tuple[tuple[int, str], ...] = ()
     commits: tuple[Commit, ...] = ()
     coordinators: Coordinators | None = None

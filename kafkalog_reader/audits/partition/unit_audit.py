@@ -42,4 +42,4 @@ def audit_unit(
         quick=quick,
         started_at=request.started_at,
     )
-    return replace(audit, lacking=unit.lacking)
+    return replace(audit, lacking=unit.lacking, replaced=unit.replaced)

@@ -8,6 +8,7 @@ import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     REPLICA_DIRECTORY_MISSING,
 )
@@ -21,6 +22,7 @@ from kafkalog_reader.audits.integrity.partial_copy import (
     is_partial_copy,
     named_partitions,
 )
+from kafkalog_reader.audits.partition.moved_aside import is_replaced, moved_copy
 from kafkalog_reader.audits.recovery.start import why_no_start
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.evidence import PartitionDirectory
@@ -78,8 +80,19 @@ def with_unread(
         down = {
             each: why for each in without_folder if (why := why_down(cluster_id, each, unit.topics))
         }
+        moved = _moved(unit, without_folder, evidence)
+        replaced = tuple(
+            broker for broker, copy in moved.items() if is_replaced(copy, unit.directories)
+        )
         unread = tuple(
-            _as_down(_as_assigned(each, unit.membership), is_down=broker in down)
+            _as_down(
+                _as_moved(
+                    _as_assigned(each, unit.membership),
+                    None if broker is None else moved.get(broker),
+                    is_replaced=broker in replaced,
+                ),
+                is_down=broker in down,
+            )
             for each, broker in found.items()
         )
         yield replace(
@@ -87,8 +100,25 @@ def with_unread(
             supply=supply,
             unread=unread,
             lacking=tuple(without_folder),
+            replaced=replaced,
             down=tuple(down.items()),
         )
+
+
+def _moved(
+    unit: PartitionUnit, brokers: Iterable[int], evidence: Evidence
+) -> dict[int, PartitionDirectory]:
+    """The copies of brokers without a folder of this partition that were moved aside."""
+    first = unit.directories[0]
+    if first.topic is None or first.partition is None:
+        return {}
+    return {
+        root.broker_id: copy
+        for root in evidence.roots
+        if root.broker_id is not None
+        and root.broker_id in {*brokers} and root.cluster_id == first.log_directory.cluster_id
+        and (copy := moved_copy(root, first.topic, first.partition)) is not None
+    }  # fmt: skip
 
 
 class _WhyDown:
@@ -120,6 +150,20 @@ def _as_down(each: Finding, *, is_down: bool) -> Finding:
 def _is_missing(each: Finding) -> bool:
     """Whether it reports a missing folder of a log directory that was supplied completely."""
     return each.code == REPLICA_DIRECTORY_MISSING and each.severity != "L"
+
+
+def _as_moved(each: Finding, moved: PartitionDirectory | None, *, is_replaced: bool) -> Finding:
+    """The finding about a missing folder; low if a copy here has taken the place of that copy."""
+    if moved is None or not _is_missing(each):
+        return each
+    message = each.message.partition(", which")[0]
+    message += f": its copy was moved aside, to {shown(moved.path)}; "
+    if not is_replaced:
+        return replace(
+            each, message=f"{message}that reaches further than the copies here, and {_CREATES}"
+        )
+    message += f"{_CREATES}, and copy from the leader"
+    return replace(each, severity="L", message=message, actions=(NOTHING_TO_DO,))
 
 
 def _as_assigned(each: Finding, membership: PartitionMembership | None) -> Finding:

@@ -72,6 +72,7 @@ class Choice:
         not_supplied: assigned brokers of which nothing was supplied.
         lacking: brokers that were supplied and have no folder of the partition: each creates an
             empty replica.
+        replaced: those whose copy was moved aside, while a copy here reaches as far.
         only_copy: the broker with the only copy that has records, and its log start; None if other
             copies have some, too.
         unseen: brokers without a copy here that may hold more than the copies here.
@@ -109,6 +110,7 @@ class Choice:
     is_forced: bool = False
     not_supplied: tuple[int, ...] = ()
     lacking: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
     only_copy: tuple[int, int] | None = None
     unseen: Unseen | None = None
     set_aside: frozenset[int] = frozenset()

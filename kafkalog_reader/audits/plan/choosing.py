@@ -144,6 +144,7 @@ def choice_of(
         or any(each.code == EVERY_LEADER_LOSES_COMMITTED for each in found),
         not_supplied=not_supplied,
         lacking=tuple(lacking),
+        replaced=audit.replaced,
         only_copy=_only_copy(audit),
         unseen=audit.unseen,
         set_aside=aside,

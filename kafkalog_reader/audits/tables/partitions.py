@@ -33,14 +33,16 @@ class PartitionsTable(Table[PartitionUnit]):
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
         """One unit for each topic partition with all its replicas."""
-        return partition_units(evidence, request)
+        return partition_units(evidence, request, with_topics=True)
 
     def read(
         self, unit: PartitionUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the row of a partition; what cannot be concluded is null."""
         schema = self.projected(request)
-        audit = audit_partition(unit.directories, progress)
+        audit = audit_partition(
+            unit.directories, progress, topics=unit.topics, membership=unit.membership
+        )
         row = partition_row(audit)
         if "lastStableOffset" in schema.names:
             row["lastStableOffset"] = _last_stable_offset(audit, row, progress)

@@ -66,7 +66,7 @@ def _about(lanes: Lanes) -> str:
 def _draw_lane(axes: Axes, row: int, lane: Lane, scale: Scale) -> None:
     for first, following in _without_epoch(lane):
         span = scale.column(first), scale.column(following)
-        _draw_bar(axes, row, span, "epoch unknown", LINE)
+        _draw_bar(axes, row, span, lane.no_epoch_text, LINE)
     for interval in lane.intervals:
         epoch = interval.leader_epoch
         span = scale.column(interval.first_offset), scale.column(interval.next_offset)

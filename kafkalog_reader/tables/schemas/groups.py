@@ -53,7 +53,6 @@ GROUP_OFFSETS: Final = (
     Column("safeOffset", pa.int64(), "where the group can go on if its offset does not hold"),
     Column("logStartOffset", pa.int64(), "of the best copy of the partition"),
     Column("highWatermarkLow", pa.int64(), "its files prove that offsets below are committed"),
-    Column("highWatermarkHigh", pa.int64(), "none is committed from here on"),
     Column("lastStableOffset", pa.int64(), "read_committed consumers stop here"),
     Column("logEndOffset", pa.int64(), "of the best copy of the partition"),
     Column("committedLeaderEpoch", pa.int32(), "of the last record read; null or -1: unknown"),
