@@ -13,7 +13,8 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
-from kafkalog_reader.audits.partition.epoch_rows import advised_epoch_rows, epoch_rows
+from kafkalog_reader.audits.partition.epoch_advice import advised_epoch_rows
+from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 from kafkalog_reader.audits.plan.choice import Alternative, Choice, LostRecords
 from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
 from kafkalog_reader.audits.plan.start_loss import start_losses
