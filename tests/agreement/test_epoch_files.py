@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
+from fixtures.builder import cluster, replica
 from fixtures.synthetic import SCENARIOS
 from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.verify import verify_command
-from tests.agreement.commands import asked
+from tests.agreement.commands import asked, objects
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,3 +35,20 @@ def test_the_lost_file_of_the_leader_is_written_by_all(tmp_path: Path) -> None:
         assert [rows for rows in WRITTEN.findall(text) if "topic" not in rows] == [
             "0 2 '2 0' '4 1'"
         ]
+
+
+@pytest.mark.parametrize(
+    ("log", "epochs", "codes"),
+    [
+        ("a@0/e0 b@1/e0 c@2/e1", "0:0 1:3", {"KL-407"}),
+        ("a@0/e0 b@1/e0 c@2/e2", "0:0 1:3", {"KL-406"}),
+        ("a@0/e0 b@1/e0 c@2/e1", "0:0 1:2 2:3", {"KL-408"}),
+    ],
+)
+def test_an_epoch_that_has_records_is_not_called_one_without(
+    log: str, epochs: str, codes: set[str], tmp_path: Path
+) -> None:
+    """An entry at the log end, which every start removes (LogLoader: truncateFromEnd)."""
+    cluster(tmp_path, {0: replica(log, epochs=epochs, high_watermark=3)})
+    _, found = asked(verify_command, str(tmp_path), "--format", "json")
+    assert {row["code"] for row in objects(found)} & {"KL-406", "KL-407", "KL-408"} == codes

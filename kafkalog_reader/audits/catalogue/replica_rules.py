@@ -365,9 +365,10 @@ TRUNCATION_TRACE: Final = rule(
     "KL-523",
     "truncation-trace",
     severity="I",
-    title="the trace of a truncation",
-    explanation="A file shows that this log was truncated before: a producer snapshot where no "
-    "segment begins, or an epoch entry without the end of the one before it.",
+    title="the trace of an earlier log end, perhaps of a truncation",
+    explanation="A producer snapshot is where no segment begins and another leader epoch does, and "
+    "no other replica has one there. A broker writes one when it truncates the log, and at the log "
+    "end when it starts.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader=NO_EFFECT,

@@ -173,7 +173,9 @@ def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
         is_clipped = latest not in (replica.files.epoch_entries or ())
         if latest is None or is_clipped:
             continue
-        if latest.start_offset == replica.log_end:
+        last = replica.history.last_leader_epoch
+        has_records = last is not None and last >= latest.leader_epoch  # KL-407, or KL-406
+        if latest.start_offset == replica.log_end and not has_records:
             yield finding(
                 EPOCH_ENTRY_WITHOUT_RECORDS,
                 f"{replica.name}: leader epoch {latest.leader_epoch} begins at the log end "
