@@ -112,6 +112,8 @@ def every_choice_loses(audit: PartitionAudit) -> bool:
 
 def choice_text(audit: PartitionAudit) -> str:
     """Who should lead, for the line of one partition among many."""
+    if audit.is_metadata:
+        return "kafkalog quorum shows who can lead"
     if not audit.elections:
         return "no copy can lead"
     if every_choice_loses(audit):

@@ -253,7 +253,7 @@ COMPARE_METADATA_LOGS: Final = action(
     "A38",
     "compare-metadata-logs",
     short="before a controller starts, compare all copies of the metadata log, those of brokers "
-    "among them: kafkalog quorum says which one ends last and whether it is lost",
+    "among them: kafkalog quorum says where they part and what an election loses",
     explanation="The leader epochs in the logs of brokers come from the controllers. If no "
     "controller has the metadata that names them, it was lost there, and a broker's copy may "
     "still hold it. If the supplied copy is only an older one, supply a newer one.",

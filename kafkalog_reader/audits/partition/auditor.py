@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 _MIN_COMPARED: Final = 2
+_OF_VOTES: Final = frozenset({Verdict.FORKED, Verdict.PENDING_TRUNCATION})
+"""What the quorum resolves in its own log, unless the leader epochs are equal there."""
 _WINDOW: Final[int] = 8 << 20
 _ALL_WINDOWS: Final[int] = 64 << 20
 _MIN_WINDOW: Final[int] = 256 << 10
@@ -256,7 +258,7 @@ class _Auditor:
             replicas = tuple(self._candidates(audit.replicas, streams, comparison))
             audit = replace(audit, replicas=replicas)
             audit = replace(audit, elections=self._elections(audit, comparison))
-        elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):  # KRaft truncates by votes
+        elif verdict in _OF_VOTES and not comparison.has_conflict:  # KRaft truncates by votes
             reason = "the copies part, and the controllers' quorum decides which records stay"
             return replace(audit, reason=reason)
         missing = missing_committed(histories, summaries)
