@@ -30,6 +30,7 @@ from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.record_count import count_records, first_batch_cut, hidden_offsets
 from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
+from kafkalog_reader.audits.partition.lost_start import first_base
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
@@ -255,7 +256,11 @@ class _Auditor:
             {replica: summary.stops for replica, summary in summaries.items()},
         )
         if not audit.is_metadata:
-            replicas = tuple(self._candidates(audit.replicas, streams, comparison))
+            replicas = tuple(
+                self._candidates(
+                    audit.replicas, streams, comparison, is_only_compacted=audit.is_only_compacted
+                )
+            )
             audit = replace(audit, replicas=replicas)
             audit = replace(audit, elections=self._elections(audit, comparison))
         elif verdict in _OF_VOTES and not comparison.has_conflict:  # KRaft truncates by votes
@@ -273,6 +278,8 @@ class _Auditor:
         replicas: Sequence[ReplicaAudit],
         streams: Mapping[Replica, BatchStream],
         comparison: Comparison,
+        *,
+        is_only_compacted: bool,
     ) -> Iterator[ReplicaAudit]:
         """The same replicas with their next start, and as candidates of elections."""
         starts = (
@@ -298,6 +305,7 @@ class _Auditor:
                     if has_transactions
                     else ()
                 ),
+                is_start_lost=is_only_compacted and first_base(replica.files) is not None,
                 is_member=is_member(self.membership, replica.broker_id),
             )
             yield replace(replica, start=start, candidate=candidate)

@@ -32,7 +32,7 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
     if not audit.is_only_compacted:
         yield from found
         return
-    first = {each.files.directory: _first_base(each.files) for each in audit.everyone}
+    first = {each.files.directory: first_base(each.files) for each in audit.everyone}
     for each in found:
         base = first.get(each.directory) if each.directory is not None else None
         name = posixpath.basename(each.file or "")
@@ -59,7 +59,7 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
             yield each
 
 
-def _first_base(replica: Replica) -> int | None:
+def first_base(replica: Replica) -> int | None:
     """Where the first log begins; None if the log start was moved, as DeleteRecords does."""
     logs = [each.base_offset for each in readable_segments(replica.directory) if each.log_size]
     if not logs or replica.log_start_offset > logs[0]:
