@@ -104,10 +104,12 @@ def choice_of(
     not_compared = frozenset(_broker(alone.replicas[0]) for alone in audit.set_aside) - {-1}
     aside = _moved_away(audit, best) | not_compared
     others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
+    lacking_start = {_broker(each) for each in best.without_start}
     apart = tuple(
         _broker(each.follower)
         for each in best.followers
-        if each.silent_divergence is not None and _broker(each.follower) not in aside
+        if (each.silent_divergence is not None or _broker(each.follower) in lacking_start)
+        and _broker(each.follower) not in aside
     )
     return Choice(
         topic=topic,
