@@ -5,7 +5,7 @@ The figures are what real brokers left: tests/oracle/test_elections.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,11 +20,9 @@ from fixtures.builder.metadata_log import (
 from fixtures.elections import lost_start
 from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.format.record import Record
 from tests.agreement.commands import asked, objects
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOPIC = 2
 LOST = {0: 2, 1: 8, 2: 5}
@@ -65,3 +63,15 @@ def test_the_plan_replaces_the_copy_without_its_beginning(paths: str) -> None:
     titles = [step["title"] for step in plan["steps"]]
     assert any("take t-0 away from broker 1" in title for title in titles)
     assert any("Give t-0 back to broker 1" in title for title in titles)
+
+
+def test_no_trace_of_the_segment_is_needed_where_others_have_it(paths: str) -> None:
+    """Not even an index is left: the lost records are a finding of all commands."""
+    (Path(paths) / "broker-1" / "t-0" / f"{0:020}.index").unlink()
+    for command in (verify_command, replica_diff):
+        status, out = asked(command, paths, "--topic", "t", "--format", "json")
+        found = [row for each in objects(out) for row in each.get("findings", [each])]
+        assert status == 1
+        (lost,) = (row for row in found if row["code"] == "KL-404")
+        assert (lost["severity"], lost["brokerId"], lost["nextOffset"]) == ("H", 1, 8)
+        assert "KL-510" not in {row["code"] for row in found}

@@ -47,6 +47,7 @@ from kafkalog_reader.audits.partition.copy_findings import copy_findings
 from kafkalog_reader.audits.partition.election_findings import election_findings
 from kafkalog_reader.audits.partition.lag_severity import committed_lost_by, lag_severity
 from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
+from kafkalog_reader.audits.partition.lost_start import lacking_starts
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.format.offset_words import offsets_are, offsets_words
 
@@ -246,7 +247,7 @@ def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
                 "bytes": sum(branch.size_in_bytes for branch in common),
             },
         )
-    if len(starts) > 1:
+    if len(starts) > 1 and not any(lacking_starts(audit)):
         yield finding(
             RETENTION_SKEW,
             f"log starts differ: {min(starts)} to {max(starts)}",
