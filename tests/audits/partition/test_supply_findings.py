@@ -196,3 +196,17 @@ def test_a_missing_checkpoint_says_what_to_do_before_the_start(
     (tmp_path / "broker-1" / name).unlink()
     (found,) = of_code(found_in(tmp_path / "broker-1"), "KL-302")
     assert (found.severity, found.actions) == (severity, (START_WITHOUT_CHECKPOINT,))
+
+
+def test_a_future_copy_may_take_the_place_of_the_missing_replica(tmp_path: Path) -> None:
+    """A 4.4.0 broker logged "Successfully recovered abandoned future log" and served it (3.7 on)."""
+    shutil.copytree(CAPTURE, tmp_path / "all")
+    folder = tmp_path / "all" / "broker-1" / "t-0"
+    for state, words, others in (
+        ("future", "put it in the replica's place", "create an empty one"),
+        ("delete", "create an empty one", "put it in the replica's place"),
+    ):
+        folder = folder.rename(folder.with_name(f"t-0.{'0123456789abcdef' * 2}-{state}"))
+        (found,) = of_code(found_in(tmp_path / "all", topic="t"), "KL-310")
+        assert words in found.message
+        assert others not in found.message
