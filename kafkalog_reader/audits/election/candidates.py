@@ -160,7 +160,7 @@ def elections(
     new_epoch = known_epoch + 1
     held = []
     for candidate in candidates:
-        if candidate.log is None:
+        if candidate.log is None or not candidate.is_assigned:
             continue
         leader = elected(candidate.log, new_epoch)
         followers = tuple(

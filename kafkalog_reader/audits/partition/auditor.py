@@ -306,9 +306,19 @@ class _Auditor:
                     else ()
                 ),
                 is_start_lost=is_only_compacted and first_base(replica.files) is not None,
+                is_assigned=not self._is_foreign(replica, start),
                 is_member=is_member(self.membership, replica.broker_id),
             )
             yield replace(replica, start=start, candidate=candidate)
+
+    def _is_foreign(self, replica: ReplicaAudit, start: Recovery | LocatedError) -> bool:
+        """Whether the start sets the copy aside because other brokers have the partition."""
+        return (
+            self.membership is not None
+            and replica.broker_id not in self.membership.replicas
+            and isinstance(start, Recovery)
+            and start.outcome is StartOutcome.STRAY
+        )
 
     def _elections(self, audit: PartitionAudit, comparison: Comparison) -> tuple[Election, ...]:
         """Every election, best first; none if a start cannot be predicted."""
