@@ -37,6 +37,15 @@ def test_the_lost_file_of_the_leader_is_written_by_all(tmp_path: Path) -> None:
         ]
 
 
+def test_no_copy_is_replaced_that_truncates_once_the_file_is_right(tmp_path: Path) -> None:
+    """Real brokers ended with equal logs after this plan: state ``misled`` of its oracle."""
+    path = str(SCENARIOS["m3"].write(tmp_path))
+    (plan,) = objects(asked(plan_command, path, "--format", "json")[1])
+    kinds = {step["kind"] for step in plan["steps"]}
+    assert "writeFile" in kinds
+    assert kinds.isdisjoint({"removeReplicas", "addReplicas", "moveAside"})
+
+
 @pytest.mark.parametrize(
     ("log", "epochs", "codes"),
     [

@@ -10,15 +10,17 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import TRUNCATION_LEAVES_DIVERGENCE
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import elected
 from kafkalog_reader.audits.election.follower_outcome import follower_outcome
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from kafkalog_reader.audits.election.candidate import Candidate
+    from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.epoch_rows import EpochRows
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -86,6 +88,34 @@ def files_to_write(audit: PartitionAudit, each: Finding) -> tuple[ReplicaAudit, 
     return next((files for files in tried if _is_cured(audit, leader, follower, files)), ())
 
 
+def once_written(
+    audit: PartitionAudit, election: Election, files: Collection[ReplicaAudit]
+) -> Election:
+    """The election after some epoch files were written as the batches have them."""
+    comparison = audit.comparison
+    assert isinstance(comparison, Comparison)
+    written = {each.candidate: _written(audit, each) or each.candidate for each in files}
+    leading = written.get(election.candidate) or election.candidate
+    if leading.log is None or not written:
+        return election
+    leader = elected(leading.log, election.leader_epoch)
+    followers = tuple(
+        replace(
+            follower_outcome(
+                written.get(each.follower) or each.follower,
+                leading,
+                leader,
+                comparison,
+                audit.rules,
+            ),
+            follower=each.follower,
+        )
+        for each in election.followers
+    )
+    lost, apart = lost_ranges(leading, followers, audit.candidates, comparison)
+    return replace(election, followers=followers, lost_ranges=lost, apart_ranges=apart)
+
+
 def _is_cured(
     audit: PartitionAudit,
     leader: ReplicaAudit,
@@ -93,21 +123,16 @@ def _is_cured(
     files: tuple[ReplicaAudit, ...],
 ) -> bool:
     """Whether the follower truncates all that differs once these files are written."""
-    leading, following = leader.candidate, follower.candidate
-    election = next((e for e in audit.elections if e.candidate == leading), None)
-    assert isinstance(audit.comparison, Comparison)
-    if leading is None or following is None or election is None:
+    election = next((e for e in audit.elections if e.candidate == leader.candidate), None)
+    if election is None or any(_written(audit, each) is None for each in files):
         return False
-    started = {
-        replica: _written(audit, replica) if replica in files else replica.candidate
-        for replica in (leader, follower)
-    }
-    first, second = started[leader], started[follower]
-    if first is None or second is None or first.log is None or second.log is None:
-        return False
-    log = elected(first.log, election.leader_epoch)
-    outcome = follower_outcome(second, first, log, audit.comparison, audit.rules)
-    return outcome.silent_divergence is None and outcome.following.outcome.is_in_sync
+    outcomes = once_written(audit, election, files).followers
+    return any(
+        each.follower == follower.candidate
+        and each.silent_divergence is None
+        and each.following.outcome.is_in_sync
+        for each in outcomes
+    )
 
 
 def _written(audit: PartitionAudit, replica: ReplicaAudit) -> Candidate | None:
