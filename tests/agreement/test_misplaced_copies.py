@@ -31,7 +31,7 @@ def written(root: Path) -> str:
 
 
 def test_a_broker_without_a_replica_is_never_to_lead(tmp_path: Path) -> None:
-    """A controller elects assigned brokers only (ReplicationControlManager, PartitionChangeBuilder)."""
+    """A controller elects assigned brokers only (PartitionChangeBuilder)."""
     path = written(tmp_path)
     (compared,) = objects(asked(replica_diff, path, "--topic", "t", "--format", "json")[1])
     assert compared["elections"] == []

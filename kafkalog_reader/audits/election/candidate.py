@@ -31,8 +31,8 @@ class Candidate:
         hidden: offsets [first, next) between sound batches, where damage hides what was there.
         is_start_lost: whether retention cannot have deleted what is missing at the beginning: the
             topic is only compacted, and no request moved the log start.
-        is_assigned: False where the metadata log assigns the partition to other brokers: its start sets
-            the copy aside, and it cannot be elected.
+        is_assigned: False where the metadata log assigns the partition to other brokers: its start
+            sets the copy aside, and it cannot be elected.
         is_member: whether it is in the ISR or an eligible leader replica; None without cluster
             metadata.
         records: counts the client records in a range of offsets if bounds alone do not give it.

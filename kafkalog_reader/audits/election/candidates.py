@@ -95,7 +95,7 @@ class Election:
 
     @property
     def deleted_below(self) -> tuple[Candidate, ...]:
-        """Followers that delete what they hold below the log start of a leader that lost its own."""
+        """Followers that delete what they hold below the start of a leader that lost its own."""
         log = self.candidate.log
         if log is None or not self.candidate.is_start_lost:
             return ()

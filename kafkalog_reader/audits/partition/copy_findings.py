@@ -145,8 +145,8 @@ def _traces(audit: PartitionAudit) -> Iterator[Finding]:
                 yield finding(
                     TRUNCATION_TRACE,
                     f"{replica.name}: a producer snapshot at offset {offset:,}, where no segment "
-                    "begins and another leader epoch does: the log once ended there, because it was "
-                    "truncated, or because the broker started before that epoch",
+                    "begins and another leader epoch does: the log once ended there, because it "
+                    "was truncated, or because the broker started before that epoch",
                     confidence="possible",
                     directory=replica.directory,
                     file=replica.files.file(f"{offset:020d}.snapshot"),

@@ -73,8 +73,8 @@ def may_happen(audit: PartitionAudit, each: Finding) -> bool:
 def files_to_write(audit: PartitionAudit, each: Finding) -> tuple[ReplicaAudit, ...]:
     """The copies whose epoch file a finding advises to write; none if that changes nothing.
 
-    The file that misleads a follower may be the leader's (replica-divergence.md, case M3): of KL-517
-    each file is tried, then both, by the truncation that follows.
+    The file that misleads a follower may be the leader's (replica-divergence.md, case M3): of
+    KL-517 each file is tried, then both, by the truncation that follows.
     """
     own = [r for r in audit.replicas if r.directory == each.directory]
     if each.code != TRUNCATION_LEAVES_DIVERGENCE:

@@ -39,7 +39,9 @@ def epoch_rows(audit: PartitionAudit, replica: ReplicaAudit) -> EpochRows | None
         return None
     entries = replica.files.epoch_entries
     rows = (*replica.history.data.epoch_starts, *_without_records(replica))
-    if not replica.history.data.intervals or [(e.leader_epoch, e.start_offset) for e in entries or ()] == [*rows]:
+    if not replica.history.data.intervals or [
+        (e.leader_epoch, e.start_offset) for e in entries or ()
+    ] == [*rows]:
         return None
     return EpochRows(rows=rows, is_new=entries is None and replica.files.has_sound_epochs)
 

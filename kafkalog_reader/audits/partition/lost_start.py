@@ -67,8 +67,8 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
             yield finding(
                 SEGMENT_MISSING,
                 f"{replica.name}: its log begins at offset {replica.log_start:,}, and "
-                f"{joined_names(others)} {'has' if len(others) == 1 else 'have'} earlier records of "
-                "a topic that is only compacted, from which retention deletes nothing",
+                f"{joined_names(others)} {'has' if len(others) == 1 else 'have'} earlier records "
+                "of a topic that is only compacted, from which retention deletes nothing",
                 directory=replica.directory,
                 offsets=(start, replica.log_start),
                 confidence="likely",

@@ -164,9 +164,7 @@ def choice_of(
         ),
         assigned=tuple(assigned),
         epoch_rows={
-            _broker(each): rows
-            for each, rows in epoch_files.items()
-            if _broker(each) not in aside
+            _broker(each): rows for each, rows in epoch_files.items() if _broker(each) not in aside
         },
         log_start_rows={
             broker: _log_start_rows(each.directory.log_directory)

@@ -199,7 +199,7 @@ def test_a_missing_checkpoint_says_what_to_do_before_the_start(
 
 
 def test_a_future_copy_may_take_the_place_of_the_missing_replica(tmp_path: Path) -> None:
-    """A 4.4.0 broker logged "Successfully recovered abandoned future log" and served it (3.7 on)."""
+    """A 4.4.0 broker logged "Successfully recovered abandoned future log", and served it."""
     shutil.copytree(CAPTURE, tmp_path / "all")
     folder = tmp_path / "all" / "broker-1" / "t-0"
     for state, words, others in (
