@@ -209,9 +209,10 @@ class Fleet:
 
     def summary_lines(self, columns: int) -> Iterator[Line]:
         """How many partitions have which verdict, and replicas that were not read."""
-        counts = [
-            f"{count:,} {word.lower()}" for (_, word), count in sorted(self._words.items()) if count
-        ]
+        together: Counter[str] = Counter()
+        for (_, word), count in sorted(self._words.items()):  # verdicts that share a word, once
+            together[word.lower()] += count
+        counts = [f"{count:,} {word}" for word, count in together.items() if count]
         if self._single:
             counts.append(f"{self._single:,} with one copy supplied, sound")
         if self._metadata:

@@ -253,14 +253,30 @@ class Report:
         if cause is not headline:
             yield from _member("caused by", cause, [headline], columns)
         others = [each for each in incident.members[1:] if each is not cause]
-        in_full = others if self._verbose else [e for e in others if e.severity in _SEVERE]
+        in_full = others if self._verbose else _first_of_each_code(others)
         word = "so" if cause is headline else "with it"
         lines = (tuple(_member(word, each, [headline, cause], columns)) for each in in_full)
         for member in dict.fromkeys(lines):  # what is said of several copies in the same words
             yield from member
-        rest = sorted({each.code for each in others if each not in in_full})
+        rest = Counter(each.code for each in others if each not in in_full)
         if rest:
-            yield from wrapped(f"and {', '.join(rest)} (--verbose)", columns, indent=6, hanging=2)
+            shown_codes = {each.code for each in in_full}
+            words = [
+                f"{count:,} more {code}" if code in shown_codes else code
+                for code, count in sorted(rest.items())
+            ]
+            yield from wrapped(f"and {', '.join(words)} (--verbose)", columns, indent=6, hanging=2)
+
+
+def _first_of_each_code(members: Iterable[Finding]) -> list[Finding]:
+    """The severe members; of one code only as many as there are places of a kind."""
+    seen: Counter[str] = Counter()
+    found = []
+    for each in members:
+        seen[each.code] += 1
+        if each.severity in _SEVERE and seen[each.code] <= _PLACES_SHOWN:
+            found.append(each)
+    return found
 
 
 def kind_head(kind: IncidentKind) -> Line:
