@@ -209,10 +209,10 @@ class Fleet:
 
     def summary_lines(self, columns: int) -> Iterator[Line]:
         """How many partitions have which verdict, and replicas that were not read."""
-        of_word: dict[str, int] = {}  # LAGGING and lagging are one word here
-        for (_, word), count in sorted(self._words.items()):
-            of_word[word.lower()] = of_word.get(word.lower(), 0) + count
-        counts = [f"{count:,} {word}" for word, count in of_word.items() if count]
+        together: Counter[str] = Counter()
+        for (_, word), count in sorted(self._words.items()):  # verdicts that share a word, once
+            together[word.lower()] += count
+        counts = [f"{count:,} {word}" for word, count in together.items() if count]
         if self._single:
             counts.append(f"{self._single:,} with one copy supplied, sound")
         if self._metadata:

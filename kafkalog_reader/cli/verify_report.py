@@ -6,13 +6,19 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.audits.catalogue.actions import ACTIONS, MOVE_COPY_ASIDE, NOTHING_TO_DO
+from kafkalog_reader.audits.catalogue.actions import (
+    ACTIONS,
+    MOVE_COPY_ASIDE,
+    NOTHING_TO_DO,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.election_rules import DAMAGE_UNRECOVERABLE
 from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
+from kafkalog_reader.audits.partition.epoch_advice import EPOCH_FILES
 from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
 from kafkalog_reader.cli.exit_status import ExitStatus
@@ -247,14 +253,30 @@ class Report:
         if cause is not headline:
             yield from _member("caused by", cause, [headline], columns)
         others = [each for each in incident.members[1:] if each is not cause]
-        in_full = others if self._verbose else [e for e in others if e.severity in _SEVERE]
+        in_full = others if self._verbose else _first_of_each_code(others)
         word = "so" if cause is headline else "with it"
         lines = (tuple(_member(word, each, [headline, cause], columns)) for each in in_full)
         for member in dict.fromkeys(lines):  # what is said of several copies in the same words
             yield from member
-        rest = sorted({each.code for each in others if each not in in_full})
+        rest = Counter(each.code for each in others if each not in in_full)
         if rest:
-            yield from wrapped(f"and {', '.join(rest)} (--verbose)", columns, indent=6, hanging=2)
+            shown_codes = {each.code for each in in_full}
+            words = [
+                f"{count:,} more {code}" if code in shown_codes else code
+                for code, count in sorted(rest.items())
+            ]
+            yield from wrapped(f"and {', '.join(words)} (--verbose)", columns, indent=6, hanging=2)
+
+
+def _first_of_each_code(members: Iterable[Finding]) -> list[Finding]:
+    """The severe members; of one code only as many as there are places of a kind."""
+    seen: Counter[str] = Counter()
+    found = []
+    for each in members:
+        seen[each.code] += 1
+        if each.severity in _SEVERE and seen[each.code] <= _PLACES_SHOWN:
+            found.append(each)
+    return found
 
 
 def kind_head(kind: IncidentKind) -> Line:
@@ -360,15 +382,23 @@ def first_actions(found: Iterable[Incident]) -> list[str]:
 def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
     """The brokers that an action is about, for its text."""
     names = dict.fromkeys(
-        each.directory.replica_name
+        name
         for incident in kind.incidents
         for each in incident.members
         if each.directory is not None and each.actions and each.actions[0] == action
+        for name in _acted_on(each, action)
     )
     if not names:
         return {}
     where = joined([*names]) if len(names) <= _PLACES_SHOWN else "these brokers"
     return {"where": where, "are_several": len(names) > 1}
+
+
+def _acted_on(each: Finding, action: str) -> list[str]:
+    """The replicas that the action of a finding is about."""
+    others = dict(each.evidence).get(EPOCH_FILES, "") if action == WRITE_EPOCHS else ""
+    assert each.directory is not None
+    return others.split(", ") if others else [each.directory.replica_name]
 
 
 def _order(found: tuple[Finding, dict[str, Any]]) -> tuple[Any, ...]:

@@ -37,7 +37,8 @@ from kafkalog_reader.audits.comparison.difference import (
 )
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
-from kafkalog_reader.audits.partition.epoch_rows import epoch_rows, may_happen
+from kafkalog_reader.audits.partition.epoch_advice import files_to_write, may_happen
+from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS
@@ -111,6 +112,9 @@ def actions_of(
             continue  # that says what to look for before the start
         findings = asked[code]
         replicas = _replicas(audit, findings)
+        if code == WRITE_EPOCHS:  # of KL-517 it may be the leader's
+            written = {each for one in findings for each in files_to_write(audit, one)}
+            replicas = [each for each in audit.everyone if each in written]
         brokers = _named(audit, replicas, findings)
         where = joined_names(brokers) if brokers else "the broker"
         best = audit.elections[0].candidate.name if audit.elections else ""

@@ -82,6 +82,7 @@ def not_known_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     """The trap to avoid, and what to save before anything is started."""
     if not audit.elections and audit.merge is None:
+        yield from _misplaced_lines(audit, columns)
         return
     yield from _warning(audit, columns) if audit.elections else ()
     if audit.merge is not None:
@@ -106,9 +107,24 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 def lists_saving(audit: PartitionAudit) -> bool:
     """Whether ``advice_lines`` prints commands that save records."""
+    if audit.is_misplaced:
+        return True
     if not audit.elections or audit.merge is not None:
         return False
     return bool(_to_save(audit)) or audit.only_copy is not None
+
+
+def _misplaced_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """How to save copies that cannot lead, because they are not on their brokers."""
+    if not audit.is_misplaced:
+        return
+    yield ()
+    verb, has = ("is", "it has") if len(audit.replicas) == 1 else ("are", "they have")
+    names = joined_names(audit.replicas)
+    text = f"Before {names} {verb} started again, save what {has}:"
+    yield from wrapped(text, columns, indent=2, hanging=0)
+    for replica in audit.replicas:
+        yield (Span(f"      {salvage_command(audit, replica, replica.log_start)}"),)
 
 
 def _only_copy_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:

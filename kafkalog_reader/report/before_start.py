@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.plan.unanswered import put_back_text
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.report.advice_text import lists_saving
@@ -51,6 +52,8 @@ def _before(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:
         yield "save what is listed above"
     elif audit.merge is not None:
         yield "make the sound log above"
+    if audit.is_misplaced:
+        yield put_back_text(audit)
     for replica, recovery in _torn(audit):
         yield f"copy the folder of {replica.name}, because its start cuts {recovery.cut_text}"
     if missing := _missing(audit, found):

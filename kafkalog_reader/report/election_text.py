@@ -112,6 +112,8 @@ def every_choice_loses(audit: PartitionAudit) -> bool:
 
 def choice_text(audit: PartitionAudit) -> str:
     """Who should lead, for the line of one partition among many."""
+    if audit.is_metadata:
+        return "kafkalog quorum shows who can lead"
     if not audit.elections:
         return "no copy can lead"
     if every_choice_loses(audit):
@@ -156,6 +158,10 @@ def _cells(election: Election) -> tuple[str, str, str, str]:
         if outcome.is_cut:
             cuts.setdefault(_cut(outcome), []).append(outcome.follower)
     followers = [f"{joined_names(names)}: {cut}" for cut, names in cuts.items()]
+    if below := election.deleted_below:
+        assert election.candidate.log is not None
+        start = election.candidate.log.log_start_offset
+        followers.append(f"{joined_names(below)}: all below {start:,}")
     name = election.candidate.name
     lost = election.lacking
     words = lost_words(lost.only_sound) if lost.total or not lost else "damaged batches"

@@ -375,3 +375,31 @@ def test_a_strange_folder_is_not_damage(tmp_path: Path, run: Run) -> None:
     answer = run("verify", root)
     assert answer.out.startswith("not sound: 1 high in 2 partitions")
     assert answer.status == 1
+
+
+def test_many_conflicts_of_one_partition_are_a_count_and_not_a_screen(tmp_path: Path) -> None:
+    """Seven records differ, each alone: the headline, three more, and how many there are."""
+    logs = [" ".join(f"{letters[at % 2]}@{at}/e0" for at in range(14)) for letters in ("ab", "xb")]
+    cluster(tmp_path, {node: replica(log, high_watermark=14) for node, log in enumerate(logs)})
+    short = CliRunner().invoke(verify_command, [str(tmp_path)], standalone_mode=False).output
+    assert short.count("KL-505 CRITICAL") == 3
+    assert "and 3 more KL-505, " in short
+    full = [str(tmp_path), "--verbose"]
+    long = CliRunner().invoke(verify_command, full, standalone_mode=False).output
+    assert long.count("KL-505 CRITICAL") == 6
+
+
+def test_verdicts_with_one_word_are_counted_together(tmp_path: Path) -> None:
+    """The epoch file of broker 0 is wrong, once beside an equal copy, once beside a shorter one."""
+    log = "a@0/e0 b@1/e1"
+    wrong = [
+        replica(log, epochs="0:0", high_watermark=1, topic=topic, topic_id=topic * 21 + "A")
+        for topic in "tu"
+    ]
+    right = [
+        replica(text, high_watermark=1, topic=topic, topic_id=topic * 21 + "A")
+        for topic, text in (("t", log), ("u", "a@0/e0"))
+    ]
+    cluster(tmp_path, {0: wrong, 1: right})
+    out = CliRunner().invoke(replica_diff, [str(tmp_path)], standalone_mode=False).output
+    assert out.splitlines()[0] == "2 partitions, 2 brokers: 2 not sound"

@@ -184,6 +184,22 @@ RESTORE_CHECKPOINT: Final = action(
         "verify first.",
     ),
 )
+START_WITHOUT_CHECKPOINT: Final = action(
+    "A39",
+    "start-without-checkpoint",
+    short="if the disk of {where} has the file, copy it too and run this again; if not, kafkalog "
+    "table recoveries shows what the start does without it: where it cuts nothing, start the "
+    "brokers as kafkalog plan says, and the file is written again",
+    explanation="recovery-point-offset-checkpoint: after an unclean stop every segment is "
+    "recovered, and a log is cut at its first damaged batch. replication-offset-checkpoint: "
+    "consumers wait until the followers have fetched from the leader. "
+    "log-start-offset-checkpoint: records come back that kafka-delete-records deleted; delete "
+    "them again when the broker runs. kafkalog ls shows the log starts of the other replicas.",
+    command="kafkalog table recoveries /mnt/b1/kafka-logs\n"
+    "kafkalog plan 1=/mnt/b1 2=/mnt/b2 3=/mnt/b3\n"
+    "kafkalog ls /mnt/b2/kafka-logs\n"
+    "kafka-delete-records.sh --bootstrap-server HOST:9092 --offset-json-file FILE",
+)
 RESTORE_IDENTITY: Final = action(
     "A27",
     "restore-identity",
@@ -232,6 +248,16 @@ REPLACE_METADATA_LOG: Final = action(
     command="mkdir -p /mnt/c1/aside && mv /mnt/c1/metadata/__cluster_metadata-0 /mnt/c1/aside/\n"
     "rsync -a HOST_OF_BROKER_1:/mnt/b1/kafka-logs/__cluster_metadata-0/ "
     "/mnt/c1/metadata/__cluster_metadata-0/",
+)
+COMPARE_METADATA_LOGS: Final = action(
+    "A38",
+    "compare-metadata-logs",
+    short="before a controller starts, compare all copies of the metadata log, those of brokers "
+    "among them: kafkalog quorum says where they part and what an election loses",
+    explanation="The leader epochs in the logs of brokers come from the controllers. If no "
+    "controller has the metadata that names them, it was lost there, and a broker's copy may "
+    "still hold it. If the supplied copy is only an older one, supply a newer one.",
+    command="kafkalog quorum /mnt/c1 /mnt/b1 /mnt/b2",
 )
 FETCH_METADATA_AGAIN: Final = action(
     "A35",

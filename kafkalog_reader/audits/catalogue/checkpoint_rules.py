@@ -7,7 +7,6 @@ from typing import Final
 from kafkalog_reader.audits.catalogue.actions import (
     CHECK_HARDWARE,
     COMPARE_REPLICAS,
-    COPY_AGAIN,
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
     FORCE_RECOVERY,
@@ -17,6 +16,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     RESTORE_IDENTITY,
     RESTORE_TOPIC_ID,
     SAVE_RECORDS,
+    START_WITHOUT_CHECKPOINT,
     WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.role import Role
@@ -59,7 +59,7 @@ CHECKPOINT_MISSING: Final = rule(
     election="Without leader epochs followers truncate to their high watermark, which can leave "
     "replicas different.",
     reader=NO_EFFECT,
-    actions=(COPY_AGAIN,),
+    actions=(WRITE_EPOCHS, START_WITHOUT_CHECKPOINT),
     lookalikes=(NO_ROW, MIXED_FORMATS),
 )
 CHECKPOINT_TEMPORARY_LEFT: Final = rule(

@@ -161,8 +161,9 @@ NOT_A_REPLICA_DIRECTORY: Final = rule(
     severity="I",
     title="a directory that is not a live replica",
     explanation="A -delete, -stray or -future directory. It is counted by size and not compared.",
-    start="-delete is removed shortly after the start; -future continues to catch up; -stray is "
-    "kept.",
+    start="-delete is removed shortly after the start; -stray is kept. -future continues to catch "
+    "up; a KRaft broker (3.7 and later) puts it in the place of its replica if the metadata log "
+    "has the replica in that log directory.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),

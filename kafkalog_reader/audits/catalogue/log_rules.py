@@ -129,7 +129,8 @@ EPOCH_ENTRY_CONTRADICTED: Final = rule(
     title="a leader epoch contradicts the batches",
     explanation="A batch inside the range of an entry carries another leader epoch, or the first "
     "batch of an epoch is below its entry.",
-    start="A start after a clean shutdown does not change the file.",
+    start="A start removes entries at or above the log end; after a clean shutdown it does not "
+    "change the others.",
     election="Followers may truncate too much, or too little and stay different.",
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS,),
@@ -143,7 +144,7 @@ EPOCH_ENTRY_WITHOUT_RECORDS: Final = rule(
     title="a leader epoch without records",
     explanation="The last entry of leader-epoch-checkpoint begins at the log end: a leader was "
     "elected and wrote nothing.",
-    start=NO_EFFECT,
+    start="The start removes the entry, and the next election writes a new one.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),

@@ -7,6 +7,7 @@ from typing import Final
 from kafkalog_reader.audits.catalogue.actions import (
     CHECK_HARDWARE,
     CHOOSE_A_BRANCH,
+    COMPARE_METADATA_LOGS,
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
@@ -364,9 +365,10 @@ TRUNCATION_TRACE: Final = rule(
     "KL-523",
     "truncation-trace",
     severity="I",
-    title="the trace of a truncation",
-    explanation="A file shows that this log was truncated before: a producer snapshot where no "
-    "segment begins, or an epoch entry without the end of the one before it.",
+    title="the trace of an earlier log end, perhaps of a truncation",
+    explanation="A producer snapshot is where no segment begins and another leader epoch does, and "
+    "no other replica has one there. A broker writes one when it truncates the log, and at the log "
+    "end when it starts.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -410,4 +412,21 @@ CONTROLLERS_BEHIND: Final = rule(
     actions=(REPLACE_METADATA_LOG,),
     lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.SEVERAL_REPLICAS, Role.BESIDE_THE_LOGS),
+)
+METADATA_BEHIND: Final = rule(
+    "KL-526",
+    "metadata-behind",
+    severity="M",
+    title="the metadata log ends before a leader epoch of a copy",
+    explanation="A copy of the partition has a leader epoch that the metadata log does not have "
+    "yet. Only a controller creates leader epochs, so the metadata log is what is behind: it was "
+    "copied before the election, or it lost its end. The epoch files are right.",
+    start="If the controllers have no later metadata, leaders, in-sync sets and settings are those "
+    "of an earlier time.",
+    election="Controllers without that epoch give it to another leader. Followers cannot tell "
+    "records of the two leaders apart.",
+    reader=NO_EFFECT,
+    actions=(COMPARE_METADATA_LOGS,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
+    roles=(Role.SEVERAL_REPLICAS,),
 )

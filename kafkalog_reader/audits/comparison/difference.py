@@ -232,10 +232,14 @@ class Comparison:
         return any(self.content_fork(one, other) is not None for one, other in pairs)
 
     @property
+    def has_conflict(self) -> bool:
+        """Whether replicas have different records under one offset and leader epoch."""
+        return any(each.kind is DifferenceKind.CONFLICT for each in self.differences)
+
+    @property
     def has_two_contents(self) -> bool:
         """Whether replicas have different records at some offset, and not only none."""
-        kinds = {difference.kind for difference in self.differences}
-        return bool(self.forks) or DifferenceKind.CONFLICT in kinds
+        return bool(self.forks) or self.has_conflict
 
     def content_fork(self, one: Replica, other: Replica) -> int | None:
         """The first offset at which two replicas hold different content; None if there is none.

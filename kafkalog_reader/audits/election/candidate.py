@@ -29,6 +29,10 @@ class Candidate:
         cut_transactions: first offsets of the transactions that the log's end cuts off from their
             marker, which another disk has: they would stay open for ever (KL-713).
         hidden: offsets [first, next) between sound batches, where damage hides what was there.
+        is_start_lost: whether retention cannot have deleted what is missing at the beginning: the
+            topic is only compacted, and no request moved the log start.
+        is_assigned: False where the metadata log assigns the partition to other brokers: its start
+            sets the copy aside, and it cannot be elected.
         is_member: whether it is in the ISR or an eligible leader replica; None without cluster
             metadata.
         records: counts the client records in a range of offsets if bounds alone do not give it.
@@ -48,6 +52,8 @@ class Candidate:
     damaged: int = 0
     cut_transactions: tuple[int, ...] = ()
     hidden: tuple[tuple[int, int], ...] = ()
+    is_start_lost: bool = False
+    is_assigned: bool = True
     is_member: bool | None = None
 
     @property

@@ -94,6 +94,33 @@ class Election:
         return any(outcome.silent_divergence is not None for outcome in self.followers)
 
     @property
+    def deleted_below(self) -> tuple[Candidate, ...]:
+        """Followers that delete what they hold below the start of a leader that lost its own."""
+        log = self.candidate.log
+        if log is None or not self.candidate.is_start_lost:
+            return ()
+        start = log.log_start_offset
+        return tuple(
+            each.follower
+            for each in self.followers
+            if each.log_start_offset < start and each.follower.records(each.log_start_offset, start)
+        )
+
+    @property
+    def without_start(self) -> tuple[Candidate, ...]:
+        """Followers that lost their beginning, which the leader has: they never fetch it again."""
+        log = self.candidate.log
+        if log is None:
+            return ()
+        return tuple(
+            each.follower
+            for each in self.followers
+            if each.follower.is_start_lost
+            and each.log_start_offset > log.log_start_offset
+            and self.candidate.records(log.log_start_offset, each.log_start_offset)
+        )
+
+    @property
     def out_of_sync(self) -> tuple[FollowerOutcome, ...]:
         """Followers that do not get in sync by themselves."""
         return tuple(each for each in self.followers if not each.following.outcome.is_in_sync)
@@ -133,7 +160,7 @@ def elections(
     new_epoch = known_epoch + 1
     held = []
     for candidate in candidates:
-        if candidate.log is None:
+        if candidate.log is None or not candidate.is_assigned:
             continue
         leader = elected(candidate.log, new_epoch)
         followers = tuple(

@@ -47,8 +47,12 @@ def lost_ranges(
 
     Before the election, all readable records count that are at or above both the log start of their
     replica, which may be inside a batch, and that of the leader: what retention or a client deleted
-    there is not a loss of the election. What is damaged on every copy is counted apart. After the
-    election, the records count that the leader holds after its start.
+    there is not a loss of the election. Where the leader lost its beginning, it is one: followers
+    take over its log start, and delete what is below. What is damaged on every copy is counted
+    apart. After the election, the records count that the leader holds after its start.
+
+    Source of the log start: Kafka 4.4, ReplicaFetcherThread#processPartitionData,
+    UnifiedLog#deleteLogStartOffsetBreachedSegments.
 
     Args:
         leader: the candidate that is elected.
@@ -63,6 +67,8 @@ def lost_ranges(
     by_replica = _by_replica(candidates)
     kept = {each.follower.replica: (each.log_start_offset, each.kept_until) for each in followers}
     first_counted = min(leader.log_start_offset, log.log_start_offset)
+    if leader.is_start_lost:
+        first_counted = 0
     lost: list[LostRange] = []
     apart: list[LostRange] = []
 

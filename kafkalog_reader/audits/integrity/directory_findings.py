@@ -8,7 +8,10 @@ import stat
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import SUPPLY_WHAT_IS_MISSING
+from kafkalog_reader.audits.catalogue.actions import (
+    START_WITHOUT_CHECKPOINT,
+    SUPPLY_WHAT_IS_MISSING,
+)
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     CHECKPOINT_MISSING,
     CHECKPOINT_ROW_WITHOUT_DIRECTORY,
@@ -230,6 +233,7 @@ def _checkpoints(
                     CHECKPOINT_MISSING,
                     f"{name}: missing",
                     severity="M" if name == HIGH_WATERMARKS else "L",
+                    actions=(START_WITHOUT_CHECKPOINT,),
                     directory=place,
                     file=name,
                 )

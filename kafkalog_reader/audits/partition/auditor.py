@@ -30,6 +30,7 @@ from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.record_count import count_records, first_batch_cut, hidden_offsets
 from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
+from kafkalog_reader.audits.partition.lost_start import first_base
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 _MIN_COMPARED: Final = 2
+_OF_VOTES: Final = frozenset({Verdict.FORKED, Verdict.PENDING_TRUNCATION})
+"""What the quorum resolves in its own log, unless the leader epochs are equal there."""
 _WINDOW: Final[int] = 8 << 20
 _ALL_WINDOWS: Final[int] = 64 << 20
 _MIN_WINDOW: Final[int] = 256 << 10
@@ -253,10 +256,14 @@ class _Auditor:
             {replica: summary.stops for replica, summary in summaries.items()},
         )
         if not audit.is_metadata:
-            replicas = tuple(self._candidates(audit.replicas, streams, comparison))
+            replicas = tuple(
+                self._candidates(
+                    audit.replicas, streams, comparison, is_only_compacted=audit.is_only_compacted
+                )
+            )
             audit = replace(audit, replicas=replicas)
             audit = replace(audit, elections=self._elections(audit, comparison))
-        elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):  # KRaft truncates by votes
+        elif verdict in _OF_VOTES and not comparison.has_conflict:  # KRaft truncates by votes
             reason = "the copies part, and the controllers' quorum decides which records stay"
             return replace(audit, reason=reason)
         missing = missing_committed(histories, summaries)
@@ -271,6 +278,8 @@ class _Auditor:
         replicas: Sequence[ReplicaAudit],
         streams: Mapping[Replica, BatchStream],
         comparison: Comparison,
+        *,
+        is_only_compacted: bool,
     ) -> Iterator[ReplicaAudit]:
         """The same replicas with their next start, and as candidates of elections."""
         starts = (
@@ -296,9 +305,20 @@ class _Auditor:
                     if has_transactions
                     else ()
                 ),
+                is_start_lost=is_only_compacted and first_base(replica.files) is not None,
+                is_assigned=not self._is_foreign(replica, start),
                 is_member=is_member(self.membership, replica.broker_id),
             )
             yield replace(replica, start=start, candidate=candidate)
+
+    def _is_foreign(self, replica: ReplicaAudit, start: Recovery | LocatedError) -> bool:
+        """Whether the start sets the copy aside because other brokers have the partition."""
+        return (
+            self.membership is not None
+            and replica.broker_id not in self.membership.replicas
+            and isinstance(start, Recovery)
+            and start.outcome is StartOutcome.STRAY
+        )
 
     def _elections(self, audit: PartitionAudit, comparison: Comparison) -> tuple[Election, ...]:
         """Every election, best first; none if a start cannot be predicted."""

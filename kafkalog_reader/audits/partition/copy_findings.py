@@ -119,9 +119,11 @@ def _keys(audit: PartitionAudit) -> Iterator[Finding]:
 def _traces(audit: PartitionAudit) -> Iterator[Finding]:
     """Producer snapshots that a follower wrote where it truncated.
 
-    A clean shutdown writes one, too; here another leader epoch begins at that very offset, and no
-    other replica has a snapshot there.
+    Every start and clean shutdown writes one at the log end, too; here another leader epoch begins
+    at that very offset, no other replica has a snapshot there, and it is not the leader of that
+    epoch, which truncated nothing. Source: Kafka 4.3, UnifiedLog#rebuildProducerState.
     """
+    known = audit.membership
     found: list[set[int]] = []
     for replica in audit.replicas:
         try:
@@ -132,14 +134,20 @@ def _traces(audit: PartitionAudit) -> Iterator[Finding]:
     for index, replica in enumerate(audit.replicas):
         history = replica.history
         elsewhere = set[int]().union(*(found[:index] + found[index + 1 :]))
-        begun = {interval.first_offset for interval in history.lineage.intervals[1:]}
+        led = known.leader_epoch if known and known.leader == replica.broker_id else None
+        begun = {
+            interval.first_offset
+            for interval in history.lineage.intervals[1:]
+            if interval.leader_epoch != led
+        }
         for offset in sorted(found[index] - elsewhere):
             if offset in begun and offset < history.log_end_offset:
                 yield finding(
                     TRUNCATION_TRACE,
                     f"{replica.name}: a producer snapshot at offset {offset:,}, where no segment "
-                    "begins and another leader epoch does: the log was once truncated there",
-                    confidence="likely",
+                    "begins and another leader epoch does: the log once ended there, because it "
+                    "was truncated, or because the broker started before that epoch",
+                    confidence="possible",
                     directory=replica.directory,
                     file=replica.files.file(f"{offset:020d}.snapshot"),
                     offsets=(offset, offset),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.catalogue.replica_rules import (
     EPOCH_NUMBER_COLLISION,
     FOLLOWER_MAY_LOOP,
+    METADATA_BEHIND,
     METADATA_EPOCH_AHEAD,
     SUPERSEDED_TAIL,
     UNCLEAN_ELECTION_EVIDENCE,
@@ -17,10 +18,12 @@ from kafkalog_reader.audits.comparison.committed import fork_of
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.partition_audit import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.lineage import Lineage
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
@@ -31,7 +34,7 @@ def lineage_findings(audit: PartitionAudit) -> Iterator[Finding]:
     yield from _superseded(audit)
     yield from _collisions(audit)
     yield from _restamped(audit)
-    yield from _metadata_ahead(audit)
+    yield from _metadata_epochs(audit)
 
 
 def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
@@ -177,8 +180,8 @@ def _rises(lineage: Lineage) -> bool:
     return epochs == sorted(epochs)
 
 
-def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
-    """Leader epochs of the cluster metadata that no log has, or that their leader has lost."""
+def _metadata_epochs(audit: PartitionAudit) -> Iterator[Finding]:
+    """Leader epochs that either the cluster metadata or the logs lack, or their leader has lost."""
     membership = audit.membership
     if membership is None:
         return
@@ -194,6 +197,9 @@ def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
                 "greatestLeaderEpoch": greatest,
             },
         )
+    if audit.is_metadata_older:  # its leader need not be the latest one
+        yield _metadata_behind(audit, membership)
+        return
     by_broker = {replica.broker_id: replica for replica in audit.replicas}
     leader = by_broker.get(membership.leader)
     latest = None if leader is None else leader.files.cache.latest
@@ -214,3 +220,31 @@ def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
                     "leader": membership.leader,
                 },
             )
+
+
+def _metadata_behind(audit: PartitionAudit, membership: PartitionMembership) -> Finding:
+    """Copies with leader epochs that only the controllers can have created."""
+    newer = {
+        each.name: max(epochs)
+        for each in audit.replicas
+        if (
+            epochs := [
+                epoch
+                for epoch in each.history.leader_epochs
+                if epoch > membership.leader_epoch and not each.is_contradicted(epoch)
+            ]
+        )
+    }
+    return finding(
+        METADATA_BEHIND,
+        f"{joined([*newer])} {'has' if len(newer) == 1 else 'have'} leader epoch "
+        f"{max(newer.values())}, and the metadata log ends with leader epoch "
+        f"{membership.leader_epoch}, before that election",
+        evidence={
+            "copies": joined([*newer]),
+            "leaderEpoch": max(newer.values()),
+            "metadataLeaderEpoch": membership.leader_epoch,
+            "metadataLog": membership.source,
+            "metadataOffset": membership.source_offset,
+        },
+    )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.catalogue.index_rules import ORPHAN_INDEX
 from kafkalog_reader.audits.catalogue.log_rules import SEGMENT_MISSING
 from kafkalog_reader.audits.integrity.finding import finding
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.names import parse_segment_file_name
 from kafkalog_reader.io.partition_directory import readable_segments
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 _OFFSET_INDEX = ".index"
 
@@ -32,7 +34,8 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
     if not audit.is_only_compacted:
         yield from found
         return
-    first = {each.files.directory: _first_base(each.files) for each in audit.everyone}
+    reported = set()
+    first = {each.files.directory: first_base(each.files) for each in audit.everyone}
     for each in found:
         base = first.get(each.directory) if each.directory is not None else None
         name = posixpath.basename(each.file or "")
@@ -44,6 +47,7 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
             and base is not None
             and segment.base_offset < base
         ):
+            reported.add(each.directory)
             yield finding(
                 SEGMENT_MISSING,
                 f"{each.file}: its .log is missing, and nothing deletes segments of a topic that "
@@ -57,9 +61,38 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
             )
         else:
             yield each
+    for replica, others in lacking_starts(audit):
+        if replica.directory not in reported:
+            start = min(other.log_start for other in others)
+            yield finding(
+                SEGMENT_MISSING,
+                f"{replica.name}: its log begins at offset {replica.log_start:,}, and "
+                f"{joined_names(others)} {'has' if len(others) == 1 else 'have'} earlier records "
+                "of a topic that is only compacted, from which retention deletes nothing",
+                directory=replica.directory,
+                offsets=(start, replica.log_start),
+                confidence="likely",
+                evidence={"logStartOffset": replica.log_start, "copies": joined_names(others)},
+            )
 
 
-def _first_base(replica: Replica) -> int | None:
+def lacking_starts(audit: PartitionAudit) -> Iterator[tuple[ReplicaAudit, list[ReplicaAudit]]]:
+    """Copies that lost their beginning, and those that hold records there."""
+    for replica in audit.replicas:
+        if replica.candidate is None or not replica.candidate.is_start_lost:
+            continue
+        others = [
+            other
+            for other in audit.replicas
+            if other.log_start < replica.log_start
+            and other.candidate is not None
+            and other.candidate.records(other.log_start, replica.log_start)
+        ]
+        if others:
+            yield replica, others
+
+
+def first_base(replica: Replica) -> int | None:
     """Where the first log begins; None if the log start was moved, as DeleteRecords does."""
     logs = [each.base_offset for each in readable_segments(replica.directory) if each.log_size]
     if not logs or replica.log_start_offset > logs[0]:

@@ -160,6 +160,13 @@ class PartitionAudit:
         )
 
     @property
+    def is_misplaced(self) -> bool:
+        """Whether every copy is on a broker that the metadata log does not assign it to."""
+        return self.membership is not None and all(
+            each.candidate is not None and not each.candidate.is_assigned for each in self.replicas
+        )
+
+    @property
     def loses_whoever_leads(self) -> bool:
         """Whether every copy here that can lead lacks committed records."""
         return all(each.kind is ElectionKind.UNCLEAN for each in self.elections)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import (
     CHECK_HARDWARE,
     CHOOSE_A_BRANCH,
+    COMPARE_METADATA_LOGS,
     COMPARE_REPLICAS,
     DO_NOT_START,
     FETCH_METADATA_AGAIN,
@@ -26,7 +27,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     SAVE_RECORDS,
     SUPPLY_WHAT_IS_MISSING,
 )
-from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND
+from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND, SAME_EPOCH_CONFLICT
 from kafkalog_reader.audits.integrity.file_repair import Copy, FileRepair, move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
@@ -63,6 +64,8 @@ def with_quorum_actions(audit: PartitionAudit, found: Sequence[Finding]) -> Iter
     for each in found:
         if each.directory is None or not _is_damage(each):
             kept = tuple(action for action in each.actions if action not in _OF_ELECTIONS)
+            if each.code == SAME_EPOCH_CONFLICT:
+                kept = (COMPARE_METADATA_LOGS, *kept)
             yield replace(each, actions=kept)
             continue
         node = each.directory.log_directory.broker_id

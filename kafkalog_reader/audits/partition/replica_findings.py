@@ -47,6 +47,7 @@ from kafkalog_reader.audits.partition.copy_findings import copy_findings
 from kafkalog_reader.audits.partition.election_findings import election_findings
 from kafkalog_reader.audits.partition.lag_severity import committed_lost_by, lag_severity
 from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
+from kafkalog_reader.audits.partition.lost_start import lacking_starts
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.format.offset_words import offsets_are, offsets_words
 
@@ -173,7 +174,9 @@ def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
         is_clipped = latest not in (replica.files.epoch_entries or ())
         if latest is None or is_clipped:
             continue
-        if latest.start_offset == replica.log_end:
+        last = replica.history.last_leader_epoch
+        has_records = last is not None and last >= latest.leader_epoch  # KL-407, or KL-406
+        if latest.start_offset == replica.log_end and not has_records:
             yield finding(
                 EPOCH_ENTRY_WITHOUT_RECORDS,
                 f"{replica.name}: leader epoch {latest.leader_epoch} begins at the log end "
@@ -244,7 +247,7 @@ def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
                 "bytes": sum(branch.size_in_bytes for branch in common),
             },
         )
-    if len(starts) > 1:
+    if len(starts) > 1 and not any(lacking_starts(audit)):
         yield finding(
             RETENTION_SKEW,
             f"log starts differ: {min(starts)} to {max(starts)}",

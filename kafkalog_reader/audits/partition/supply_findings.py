@@ -127,20 +127,38 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         names = ", ".join(map(str, supply.lacking))
         yield finding(
             REPLICA_DIRECTORY_MISSING,
-            f"by {source} broker {names} should have a replica, and has no folder of it: it will "
-            f"create an empty one{_renamed_text(supply.renamed)}",
+            f"by {source} broker {names} should have a replica, and has no folder of it"
+            f"{_renamed_text(supply.renamed, supply.lacking)}",
             confidence="possible",
             evidence={"brokers": names},
         )
 
 
-def _renamed_text(renamed: Sequence[PartitionDirectory]) -> str:
-    if not renamed:
-        return ""
-    names = ", ".join(
+def _renamed_text(renamed: Sequence[PartitionDirectory], lacking: Sequence[int]) -> str:
+    """What becomes of the missing replica, and which folders may hold its records.
+
+    Source: Kafka 4.4, LogManager#recoverAbandonedFutureLogs (KAFKA-16082), seen on 4.4.0.
+    """
+    moving = [each for each in renamed if each.state == "future"]
+    others = [each for each in renamed if each.state != "future"]
+    promoted = {each.log_directory.broker_id for each in moving}
+    text = "" if promoted.issuperset(lacking) else ": it will create an empty one"
+    if others:
+        text += f"; {_names(others)} may hold its records, but the broker does not load that"
+    if moving:
+        name = f"{moving[0].topic}-{moving[0].partition}"
+        text += (
+            f"; {_names(moving)} may hold its records: KRaft brokers since 3.7 put it in the "
+            "replica's place if the metadata log has the replica in that log directory. Renamed "
+            f"to {shown(name)} while the broker is stopped, it can be compared"
+        )
+    return text
+
+
+def _names(renamed: Sequence[PartitionDirectory]) -> str:
+    return ", ".join(
         f"{shown(posixpath.basename(each.path))} on {each.replica_name}" for each in renamed
     )
-    return f"; {names} may hold its records, but the broker does not load that"
 
 
 def _severity(unseen: Unseen | None, *, has_peers: bool) -> str:

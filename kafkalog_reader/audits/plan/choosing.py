@@ -13,7 +13,8 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
-from kafkalog_reader.audits.partition.epoch_rows import advised_epoch_rows, epoch_rows
+from kafkalog_reader.audits.partition.epoch_advice import advised_epoch_rows, once_written
+from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 from kafkalog_reader.audits.plan.choice import Alternative, Choice, LostRecords
 from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
 from kafkalog_reader.audits.plan.start_loss import start_losses
@@ -97,16 +98,25 @@ def choice_of(
     equals = frozenset(
         _broker(each.candidate) for each in audit.elections if _effect(audit, each) == effect
     )
+    epoch_files = _epoch_rows(audit, equals, found)
+    refetching = tuple(
+        _broker(each.follower)
+        for each in best.followers
+        if each.following.outcome is FollowingEnd.REFETCHES
+    )
+    best = once_written(audit, best, epoch_files)
     membership = audit.membership
     assigned = () if membership is None else membership.replicas
     not_supplied = tuple(each for each in assigned if each not in {*brokers, *lacking})
     not_compared = frozenset(_broker(alone.replicas[0]) for alone in audit.set_aside) - {-1}
     aside = _moved_away(audit, best) | not_compared
     others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
+    lacking_start = {_broker(each) for each in best.without_start}
     apart = tuple(
         _broker(each.follower)
         for each in best.followers
-        if each.silent_divergence is not None and _broker(each.follower) not in aside
+        if (each.silent_divergence is not None or _broker(each.follower) in lacking_start)
+        and _broker(each.follower) not in aside
     )
     return Choice(
         topic=topic,
@@ -123,11 +133,7 @@ def choice_of(
             [each for each in best.followers if _broker(each.follower) not in {*aside, *apart}],
         ),
         lost_with_copies=_lost(audit, best, []),
-        refetching=tuple(
-            _broker(each.follower)
-            for each in best.followers
-            if each.following.outcome is FollowingEnd.REFETCHES
-        ),
+        refetching=refetching,
         apart=apart,
         alternatives=tuple(
             Alternative(
@@ -159,9 +165,7 @@ def choice_of(
         ),
         assigned=tuple(assigned),
         epoch_rows={
-            broker: rows
-            for broker, rows in _epoch_rows(audit, equals, found).items()
-            if broker not in aside
+            _broker(each): rows for each, rows in epoch_files.items() if _broker(each) not in aside
         },
         log_start_rows={
             broker: _log_start_rows(each.directory.log_directory)
@@ -199,7 +203,7 @@ def _only_copy(audit: PartitionAudit) -> tuple[int, int] | None:
 
 def _epoch_rows(
     audit: PartitionAudit, leaders: Collection[int], found: Sequence[Finding]
-) -> dict[int, EpochRows]:
+) -> dict[ReplicaAudit, EpochRows]:
     """Of the copies that findings name, and of leaders from which a follower fetches for ever."""
     refetched = [
         audit.of(each.candidate.replica)
@@ -208,11 +212,10 @@ def _epoch_rows(
         and any(f.following.outcome is FollowingEnd.REFETCHES for f in each.followers)
     ]
     of_leaders = ((each, epoch_rows(audit, each)) for each in refetched)
-    together = {
+    return {
         **{each: rows for each, rows in of_leaders if rows is not None},
         **advised_epoch_rows(audit, found, _SEVERE),
     }
-    return {_broker(each): rows for each, rows in together.items()}
 
 
 def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
@@ -87,6 +88,11 @@ def failure_of(audit: PartitionAudit) -> StartOutcome | None:
 
 def why_all_fail(audit: PartitionAudit, brokers: Sequence[int]) -> str:
     """Why no copy can lead, and what to do."""
+    if audit.is_misplaced:
+        return (
+            f"the start of {joined_names(audit.replicas)} sets every copy aside: while all brokers "
+            f"are stopped, {put_back_text(audit)}, and make the plan again"
+        )
     failures = [
         _down_text(each.start, broker)
         for each, broker in zip(audit.replicas, brokers, strict=False)
@@ -96,6 +102,15 @@ def why_all_fail(audit: PartitionAudit, brokers: Sequence[int]) -> str:
     return (
         f"{failures[0]}. If another broker has the partition, move its directory out of the log "
         "directory, keep it, and make the plan again; if none has, repair the file"
+    )
+
+
+def put_back_text(audit: PartitionAudit) -> str:
+    """Where the folder belongs of a partition whose copies are all on other brokers."""
+    assigned = () if audit.membership is None else audit.membership.replicas
+    return (
+        f"move the folder {audit.topic}-{audit.partition} to a log directory of "
+        f"{joined_ids(assigned)}, to which the metadata log assigns it"
     )
 
 

@@ -93,4 +93,5 @@ def _why_not_assigned(directory: PartitionDirectory, topic: str, topics: Cluster
     if broker_id in assigned:
         return ""
     ids = ", ".join(map(str, assigned))
-    return f"the metadata log assigns the partition to brokers {ids}, not to {broker_id}"
+    word = "broker" if ids.isdigit() else "brokers"
+    return f"the metadata log assigns the partition to {word} {ids}, not to {broker_id}"

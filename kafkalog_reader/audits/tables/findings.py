@@ -25,7 +25,7 @@ from kafkalog_reader.audits.integrity.identity_findings import identity_finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.commit_findings import commit_findings
 from kafkalog_reader.audits.partition.committed_offsets import with_commits
-from kafkalog_reader.audits.partition.epoch_rows import with_epoch_actions
+from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.lost_start import with_lost_starts
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fixtures.builder.metadata_log import PartitionState
 from fixtures.synthetic.scenario import Held, Scenario, held, scenario
+from kafkalog_reader.audits.catalogue.actions import WRITE_EPOCHS
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_unit import partition_units
@@ -103,3 +104,24 @@ def test_a_leader_whose_log_lost_its_end_is_no_sign_of_an_unclean_election(tmp_p
         )
         codes = {each.code for each in findings_of(audit)}
         assert ("KL-514" in codes) == expected
+
+
+def test_a_metadata_log_that_ends_before_an_election_is_what_is_behind(tmp_path: Path) -> None:
+    """Only a controller makes leader epochs: no epoch file is to be written again."""
+    silent = held("x@0/e2", "2:0 7:1", 1)
+    audit = audited(tmp_path, state_of(CONTINUED, CONTINUED, silent, leader=0, leader_epoch=2))
+    found = {each.code: each for each in findings_of(audit)}
+    assert "KL-521" not in found
+    assert WRITE_EPOCHS not in {action for each in found.values() for action in each.actions}
+    evidence = dict(found["KL-526"].evidence)
+    assert (evidence["copies"], evidence["leaderEpoch"]) == ("broker 2", "7")
+    assert evidence["metadataLeaderEpoch"] == "2"
+
+
+def test_a_leader_that_lost_its_epoch_is_named_by_metadata_of_that_epoch(tmp_path: Path) -> None:
+    """M10: followers of broker 0 ask for epoch 7 for ever."""
+    silent = held("x@0/e2", "2:0 7:1", 1)
+    audit = audited(tmp_path, state_of(CONTINUED, CONTINUED, silent, leader=0, leader_epoch=7))
+    codes = {each.code for each in findings_of(audit)}
+    assert "KL-521" in codes
+    assert "KL-526" not in codes

@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from fixtures import captures
 from fixtures.builder import cluster, replica
+from kafkalog_reader.audits.catalogue.actions import START_WITHOUT_CHECKPOINT
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
 from kafkalog_reader.audits.tables.findings import audited
 from kafkalog_reader.audits.tables.verification import verify
@@ -175,3 +178,35 @@ def test_a_log_that_somebody_copied_alone_misses_no_epoch_checkpoint(tmp_path: P
     (tmp_path / "broker-1" / "t-0" / "leader-epoch-checkpoint").unlink()
     (found,) = of_code(found_in(tmp_path / "broker-1"), "KL-302")
     assert found.severity == "H"
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [
+        ("replication-offset-checkpoint", "M"),
+        ("recovery-point-offset-checkpoint", "L"),
+        ("log-start-offset-checkpoint", "L"),
+    ],
+)
+def test_a_missing_checkpoint_says_what_to_do_before_the_start(
+    name: str, severity: str, tmp_path: Path
+) -> None:
+    """The broker writes each of them again (LogManager#checkpoint...): another copy is no help."""
+    shutil.copytree(CAPTURE / "broker-1", tmp_path / "broker-1")
+    (tmp_path / "broker-1" / name).unlink()
+    (found,) = of_code(found_in(tmp_path / "broker-1"), "KL-302")
+    assert (found.severity, found.actions) == (severity, (START_WITHOUT_CHECKPOINT,))
+
+
+def test_a_future_copy_may_take_the_place_of_the_missing_replica(tmp_path: Path) -> None:
+    """A 4.4.0 broker logged "Successfully recovered abandoned future log", and served it."""
+    shutil.copytree(CAPTURE, tmp_path / "all")
+    folder = tmp_path / "all" / "broker-1" / "t-0"
+    for state, words, others in (
+        ("future", "put it in the replica's place", "create an empty one"),
+        ("delete", "create an empty one", "put it in the replica's place"),
+    ):
+        folder = folder.rename(folder.with_name(f"t-0.{'0123456789abcdef' * 2}-{state}"))
+        (found,) = of_code(found_in(tmp_path / "all", topic="t"), "KL-310")
+        assert words in found.message
+        assert others not in found.message
