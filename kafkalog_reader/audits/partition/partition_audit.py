@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.commit import Commit
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
@@ -60,6 +61,7 @@ class PartitionAudit:
             metadata log; None if nothing says how the topic is cleaned up.
         is_only_compacted: whether retention deletes nothing from the topic, by the metadata log.
         lacking: brokers that were supplied and have no folder of the partition.
+        commits: what consumer groups committed of it.
     """
 
     cluster_id: str | None
@@ -82,6 +84,7 @@ class PartitionAudit:
     is_only_compacted: bool = False
     merge: MergeOutcome | None = None
     lacking: tuple[int, ...] = ()
+    commits: tuple[Commit, ...] = ()
 
     @property
     def relation(self) -> Verdict:
