@@ -101,10 +101,10 @@ GROUPS_HIT_BY_ELECTION: Final = rule(
     start=NO_EFFECT,
     election="With this leader the groups' offsets are above the log end, or after records that "
     "are cut off.",
-    reader="A commit with a leader epoch shows consumers (2.1 and later) where it ended, and they "
-    "go on there. Above the log end, a group without one continues by auto.offset.reset. Otherwise "
-    "no consumer notices, and the group skips records: also with a leader epoch, if the leader has "
-    "no record of it. The table group_elections has each group under each leader.",
+    reader="With a leader epoch in the commit, consumers (2.1 and later) go on where that epoch "
+    "ended. Without one, a group above the log end continues by auto.offset.reset. Otherwise no "
+    "consumer notices, and the group skips records: it may even with a leader epoch, if the leader "
+    "does not know that one. The table group_elections has each group under each leader.",
     actions=(SET_GROUP_OFFSET,),
     lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.OF_CONSUMERS, Role.ONE_LEADER),
