@@ -54,6 +54,7 @@ TABLES: Final[dict[str, str]] = {
     "recoveries": "kafkalog_reader.audits.tables.recoveries:RecoveriesTable",
     "divergence": "kafkalog_reader.audits.tables.divergence:DivergenceTable",
     "elections": "kafkalog_reader.audits.tables.elections:ElectionsTable",
+    "group_elections": "kafkalog_reader.audits.tables.group_elections:GroupElectionsTable",
 }
 
 ONE_READER: Final = 1 << 31

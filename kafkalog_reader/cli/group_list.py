@@ -16,6 +16,7 @@ Row = dict[str, Any]
 """A commit or a group, by column name; times are microseconds since 1970."""
 
 MISSING: Final = "-"
+NO_EPOCH: Final = -1
 NO_COMMIT: Final = "no-commit"
 PENDING_COMMIT: Final = "pending-commit"
 WITHOUT_OFFSET: Final = (NO_COMMIT, PENDING_COMMIT)
@@ -257,7 +258,9 @@ def _status_note(row: Row) -> str:
     if status == "below-log-start":
         return f"below the log start, {row['logStartOffset']:,}: auto.offset.reset applies"
     if status == "above-log-end":
-        return "above the log end: auto.offset.reset applies"
+        if row["committedLeaderEpoch"] in (None, NO_EPOCH):
+            return "above the log end: auto.offset.reset applies"
+        return f"above the log end: consumers (2.1 and later) go on at {row['safeOffset']:,}"
     if status == "on-lost-branch":
         return f"read records that an election cut off: go on at {row['safeOffset']:,}"
     if status == "topic-recreated":

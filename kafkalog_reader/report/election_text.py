@@ -8,6 +8,7 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.log.record_count import records_text, up_to_text
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
+from kafkalog_reader.report.group_text import group_lines
 from kafkalog_reader.report.membership_text import member_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
@@ -77,6 +78,7 @@ def note_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     yield from _silent_lines(audit, columns)
     yield from _out_of_sync_lines(audit, columns)
     yield from _rule_lines(audit, columns)
+    yield from group_lines(audit, columns)
 
 
 def lost_words(lost: CommitCount) -> str:

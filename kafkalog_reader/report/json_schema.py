@@ -18,6 +18,7 @@ from kafkalog_reader.report.plan_json import PLAN_SCHEMA_VERSION
 from kafkalog_reader.report.quorum_json import QUORUM_SCHEMA_VERSION
 from kafkalog_reader.report.report_data import REPORT_SCHEMA_VERSION
 from kafkalog_reader.tables.replicas import ReplicasTable
+from kafkalog_reader.tables.schemas.audits import GROUP_OUTCOME
 from kafkalog_reader.tables.schemas.identity import IDENTITY
 
 if TYPE_CHECKING:
@@ -476,6 +477,8 @@ _ELECTION: Final = _object(
         "candidateBrokerId": _or_null(_INTEGER),
         "electionKind": _TEXT,
         "cleanByMembership": _or_null(_BOOLEAN),
+        **_named(_or_null(_BOOLEAN), "inIsr", "inElr", "controllerWouldElect", "needsUnclean"),
+        "groups": _list(_row(GROUP_OUTCOME)),
         "leaderEpoch": _or_null(_INTEGER),
         "absentFollowers": _list(_TEXT),
         **_LOST,

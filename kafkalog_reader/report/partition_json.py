@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.difference import NotCompared
+from kafkalog_reader.audits.partition.group_outcomes import groups_affected
+from kafkalog_reader.audits.tables.elections import standing_columns
 from kafkalog_reader.audits.tables.findings import finding_row
+from kafkalog_reader.audits.tables.group_elections import group_columns
 from kafkalog_reader.audits.tables.partitions import partition_row
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import shown
@@ -56,7 +59,7 @@ def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[st
         "notKnown": list(not_known(audit)),
         "ranges": _ranges(audit),
         "differences": _differences(audit),
-        "elections": [_election(election) for election in audit.elections],
+        "elections": [_election(audit, election) for election in audit.elections],
         "actions": [
             {
                 "action": action.code,
@@ -190,13 +193,15 @@ def _differences(audit: PartitionAudit) -> list[dict[str, Any]]:
     ]
 
 
-def _election(election: Election) -> dict[str, Any]:
+def _election(audit: PartitionAudit, election: Election) -> dict[str, Any]:
     return {
         "rank": election.rank,
         "candidate": election.candidate.name,
         "candidateBrokerId": election.candidate.broker_id,
         "electionKind": election.kind.value,
         "cleanByMembership": election.clean_by_membership,
+        **standing_columns(audit.membership, election.candidate.broker_id),
+        "groups": [group_columns(outcome) for outcome in groups_affected(audit, election)],
         "leaderEpoch": election.leader_epoch,
         "absentFollowers": _names(election.absent),
         **lost_object(election.lost),

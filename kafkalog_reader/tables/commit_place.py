@@ -52,12 +52,10 @@ class CommittedLog:
     def _end_of(self, leader_epoch: int | None) -> int:
         """Where a leader epoch ends, or the one before it if it is not in this log.
 
-        The log end for the last epoch, and where nothing is known: without an epoch, or if it is
-        older than all.
+        The log end for the last epoch and without an epoch. One that is older than all ends where
+        the first one begins, as LeaderEpochFileCache#endOffsetFor answers.
         """
         if leader_epoch is None or leader_epoch < 0:
             return self.log_end
         held = [(epoch, start) for epoch, start in self.epochs if start < self.log_end]
-        if not held or leader_epoch < held[0][0]:
-            return self.log_end
         return min((start for epoch, start in held if epoch > leader_epoch), default=self.log_end)

@@ -21,7 +21,7 @@ _RECORDS: Final = frozenset({"records"})
 _BATCHES: Final = frozenset({"records", "batches"})
 _COPIES: Final = _BATCHES | {"gaps"}
 _PAYLOADS: Final = frozenset({"records", "findings"})
-_ELECTIONS: Final = frozenset({"partitions", "divergence", "elections"})
+_ELECTIONS: Final = frozenset({"partitions", "divergence", "elections", "group_elections"})
 _STATES: Final = frozenset(
     {
         "group_offsets", "groups", "group_members", "group_generations", "share_groups",

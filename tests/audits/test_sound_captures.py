@@ -15,6 +15,8 @@ from kafkalog_reader.cli.verify import verify_command
 if TYPE_CHECKING:
     from pathlib import Path
 
+TWO_TOPICS = ("KL-009", "recreated/a-away")
+"""Each copy is sound, but one is of a deleted topic."""
 OF_BROKERS = ("meta.properties", "recovery-point-offset-checkpoint")
 STATES = sorted(
     folder
@@ -48,7 +50,9 @@ def test_nothing_above_low(state: Path) -> None:
     worse = [
         row
         for row in rows_of(state)
-        if row["severity"] in ("C", "H", "M") and row["code"] in OF_ONE_COPY
+        if row["severity"] in ("C", "H", "M")
+        and row["code"] in OF_ONE_COPY
+        and (row["code"], f"{state.parent.name}/{state.name}") != TWO_TOPICS
     ]
     assert {row["code"] for row in worse} <= {"KL-117"}, worse
     assert all("2.8.2" in str(row["logDirectory"]) for row in worse)

@@ -33,9 +33,11 @@ def text(content: str) -> bytes:
     return struct.pack(">h", len(encoded)) + encoded
 
 
-def commit(offset: int, committed: int, *, group: str = "g", time: int = 1000) -> Batch:
+def commit(
+    offset: int, committed: int, *, group: str = "g", time: int = 1000, leader_epoch: int = 0
+) -> Batch:
     key = struct.pack(">h", 1) + text(group) + text("t") + struct.pack(">i", 0)
-    value = struct.pack(">hqi", 3, committed, 0) + text("") + struct.pack(">q", time)
+    value = struct.pack(">hqi", 3, committed, leader_epoch) + text("") + struct.pack(">q", time)
     return data_batch(offset, [Record(offset_delta=0, key=key, value=value)])
 
 
@@ -135,18 +137,19 @@ def test_commits_are_the_rows_of_the_table(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("committed", "status", "note"),
+    ("committed", "leader_epoch", "status", "note"),
     [
-        (0, 1, "below the log start, 1: auto.offset.reset applies"),
-        (1, 0, ""),
-        (4, 0, ""),
-        (5, 1, "above the log end: auto.offset.reset applies"),
+        (0, 0, 1, "below the log start, 1: auto.offset.reset applies"),
+        (1, 0, 0, ""),
+        (4, 0, 0, ""),
+        (5, -1, 1, "above the log end: auto.offset.reset applies"),
+        (5, 0, 1, "above the log end: consumers (2.1 and later) go on at 4"),
     ],
 )
 def test_an_offset_that_is_not_in_the_log_has_a_note_and_ends_with_1(
-    tmp_path: Path, run: Run, committed: int, status: int, note: str
+    tmp_path: Path, run: Run, committed: int, leader_epoch: int, status: int, note: str
 ) -> None:
-    answer = run("groups", write(tmp_path, commit(0, committed)))
+    answer = run("groups", write(tmp_path, commit(0, committed, leader_epoch=leader_epoch)))
     assert answer.status == status
     assert note in answer.out
     assert ("NOTE" in answer.out) == bool(note)

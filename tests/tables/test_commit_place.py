@@ -41,6 +41,9 @@ def test_without_epochs_only_the_ends_decide() -> None:
     assert log.place_of(7, 0) is Place.ABOVE_LOG_END
 
 
-def test_an_epoch_older_than_all_is_unknown() -> None:
-    log = CommittedLog(log_start=2, log_end=6, epochs=((2, 2),))
-    assert log.place_of(3, 0) is Place.OK
+def test_an_epoch_older_than_all_ends_where_the_first_begins() -> None:
+    """A broker of 4.4.0 sends such a consumer to offset 5: scenario ``elected_groups``."""
+    log = CommittedLog(log_start=5, log_end=9, epochs=((3, 5),))
+    assert log.place_of(5, 1) is Place.OK
+    assert log.place_of(7, 1) is Place.ON_LOST_BRANCH
+    assert log.safe_offset(7, 1) == 5

@@ -395,9 +395,9 @@ SET_GROUP_OFFSET: Final = action(
     "A12",
     "set-group-offset",
     short="set the offset of the group to one that the log has, before its consumers start",
-    explanation="A consumer whose committed offset is not in the log continues by "
-    "auto.offset.reset: with latest it skips what it has not read, with earliest it reads "
-    "everything again. `kafkalog groups PATH... --group GROUP --reset-file FILE` writes the "
+    explanation="A consumer whose committed offset is not in the log, without a leader epoch, "
+    "continues by auto.offset.reset: with latest it skips what it has not read, with earliest it "
+    "reads everything again. `kafkalog groups PATH... --group GROUP --reset-file FILE` writes the "
     "offsets of a group in the form that kafka-consumer-groups takes.",
     warnings=("The group must not have running consumers.",),
     command="kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group GROUP --topic TOPIC:N "

@@ -27,8 +27,9 @@ COMMIT_BEYOND_END: Final = rule(
     "gone, or the topic was created again.",
     start=NO_EFFECT,
     election="Another copy may reach further: see the findings about the replicas.",
-    reader="The group continues by auto.offset.reset, or, once the log has grown past its offset, "
-    "silently skips the records below it.",
+    reader="With a leader epoch in the commit, consumers (2.1 and later) go on at the log end. "
+    "Without one, the group continues by auto.offset.reset, or, once the log has grown past its "
+    "offset, silently skips the records below it.",
     actions=(SET_GROUP_OFFSET,),
     lookalikes=(COPIED_WHILE_RUNNING, TOPIC_CREATED_AGAIN),
     roles=(Role.OF_CONSUMERS,),
@@ -58,7 +59,8 @@ COMMIT_ON_LOST_BRANCH: Final = rule(
     start=NO_EFFECT,
     election="Under another leader the records may be there: see the findings about the replicas.",
     reader="The group has read records that no longer exist. A consumer that checks leader epochs "
-    "(2.1 and later) fails or resets; others skip the records that took their place.",
+    "(2.1 and later) goes on where the epoch ended, or fails with auto.offset.reset=none; others "
+    "skip the records that took their place.",
     actions=(SET_GROUP_OFFSET,),
     roles=(Role.OF_CONSUMERS,),
 )
@@ -130,8 +132,10 @@ GROUPS_HIT_BY_ELECTION: Final = rule(
     start=NO_EFFECT,
     election="With this leader the groups' offsets are above the log end, or after records that "
     "are cut off.",
-    reader="A commit with a leader epoch shows consumers (2.1 and later) that records were cut "
-    "off. Without one, the group continues by auto.offset.reset.",
+    reader="With a leader epoch in the commit, consumers (2.1 and later) go on where that epoch "
+    "ended. Without one, a group above the log end continues by auto.offset.reset. Otherwise no "
+    "consumer notices, and the group skips records: it may even with a leader epoch, if the leader "
+    "does not know that one. The table group_elections has each group under each leader.",
     actions=(SET_GROUP_OFFSET,),
     lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.OF_CONSUMERS, Role.ONE_LEADER),

@@ -40,6 +40,7 @@ from kafkalog_reader.audits.catalogue.traps import (
     RETENTION_AT_OTHER_TIMES,
     TIERED_STORAGE,
     TOMBSTONE_EXPIRED,
+    TOPIC_CREATED_AGAIN,
 )
 
 REPLICAS_AGREE: Final = rule(
@@ -110,7 +111,7 @@ SAME_EPOCH_CONFLICT: Final = rule(
     election="Truncation does not repair it: the replicas stay different whoever leads.",
     reader="What consumers read depends on which replica leads, or on which they fetch from.",
     actions=(SAVE_RECORDS, REPORT_DEFECT, CHOOSE_A_BRANCH),
-    lookalikes=(COMPACTED_FURTHER, DELETE_HORIZON, LOG_APPEND_TIME),
+    lookalikes=(COMPACTED_FURTHER, DELETE_HORIZON, LOG_APPEND_TIME, TOPIC_CREATED_AGAIN),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 DAMAGED_COPY: Final = rule(

@@ -186,7 +186,8 @@ TOPIC_CREATED_AGAIN: Final = trap(
     situation="The topic was deleted and created again.",
     looks="The same name with other content, offsets from 0 on, and consumer groups beyond the "
     "log end.",
-    how_to_tell="partition.metadata has another topic id.",
+    how_to_tell="partition.metadata has another topic id. Releases before 2.8 have none: there the "
+    "times of the records show when the topic was created.",
 )
 NOT_A_LIVE_DIRECTORY: Final = trap(
     "T24",

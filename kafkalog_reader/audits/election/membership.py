@@ -48,6 +48,25 @@ class PartitionMembership:
         """
         return broker_id in self.isr or broker_id in self.elr
 
+    def controller_elects(self, broker_id: int) -> bool:
+        """Whether the controller elects a broker by itself, if it is the only live one.
+
+        Source: Kafka 4.4, PartitionChangeBuilder: in the ISR; without an ISR, in the ELR; without
+        both, the only last known leader.
+        """
+        return broker_id in (self.isr or self.elr or self._last_known_leader)
+
+    def needs_unclean(self, broker_id: int) -> bool:
+        """Whether a broker leads only if unclean elections are enabled, or one is held by command.
+
+        One in the ELR needs none: it may lead once nobody is left in the ISR.
+        """
+        return not (self.may_lead_cleanly(broker_id) or self.controller_elects(broker_id))
+
+    @property
+    def _last_known_leader(self) -> tuple[int, ...]:
+        return self.last_known_elr if len(self.last_known_elr) == 1 else ()
+
 
 def in_sync(
     replicas: Iterable[Replica], membership: PartitionMembership | None
@@ -79,6 +98,28 @@ def named_leader(
         return None
     by_broker = {replica.broker_id: replica for replica in histories}
     return by_broker.get(membership.leader)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What the cluster metadata says of one broker as a leader; None: unknown."""
+
+    in_isr: bool | None = None
+    in_elr: bool | None = None
+    controller_would_elect: bool | None = None
+    needs_unclean: bool | None = None
+
+
+def standing(membership: PartitionMembership | None, broker_id: int | None) -> Standing:
+    """The standing of a broker; nothing is known without metadata or node id."""
+    if membership is None or broker_id is None:
+        return Standing()
+    return Standing(
+        in_isr=broker_id in membership.isr,
+        in_elr=broker_id in membership.elr,
+        controller_would_elect=membership.controller_elects(broker_id),
+        needs_unclean=membership.needs_unclean(broker_id),
+    )
 
 
 def is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:

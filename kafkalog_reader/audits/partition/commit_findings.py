@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.commit_rules import (
     COMMIT_BEFORE_START,
@@ -12,8 +12,13 @@ from kafkalog_reader.audits.catalogue.commit_rules import (
     COMMIT_ON_LOST_BRANCH,
     GROUPS_HIT_BY_ELECTION,
 )
-from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.partition.group_outcomes import (
+    NO_EPOCH,
+    GroupEnding,
+    group_outcomes,
+    held_commits,
+)
 from kafkalog_reader.audits.partition.partition_audit import best_copy
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.commit_place import CommittedLog, Place
@@ -21,47 +26,37 @@ from kafkalog_reader.tables.commit_place import CommittedLog, Place
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from kafkalog_reader.audits.partition.commit import Commit
+    from kafkalog_reader.audits.partition.group_outcomes import GroupOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 _NAMED: Final = 3
 """Groups named in a message; the evidence names more."""
 _IN_EVIDENCE: Final = 100
-_NO_EPOCH: Final = -1
+_ENDINGS: Final = {
+    GroupEnding.RESET: "auto.offset.reset decides where it continues",
+    GroupEnding.UNNOTICED: "no consumer notices",
+    GroupEnding.TRUNCATION_DETECTED: "consumers detect the truncation by the leader epoch",
+}
 
 
-class Commit(NamedTuple):
-    """What a group committed of one partition.
-
-    Attributes:
-        leader_epoch: of the last record that it read; -1 if unknown.
-        topic_id: None if it is not recorded.
-        offsets_partition: partition of ``__consumer_offsets`` that holds it.
-    """
-
-    group: str
-    offset: int
-    leader_epoch: int
-    topic_id: str | None
-    offsets_partition: int
-
-
-def commit_findings(audit: PartitionAudit, commits: Sequence[Commit]) -> Iterator[Finding]:
+def commit_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield one finding for each way in which commits of a partition do not hold.
 
     The log is that of the best copy, as in the table ``group_offsets``.
     """
-    if not commits or not audit.replicas:
+    if not audit.commits or not audit.replicas:
         return
     best = best_copy(audit)
     topic_id = best.files.topic_id
-    held = [each for each in commits if each.topic_id in (None, topic_id)]
-    if len(held) < len(commits) and topic_id is not None:
-        of_other = [each for each in commits if each.topic_id not in (None, topic_id)]
-        yield _of_deleted_topic(best, of_other)
+    if topic_id is not None:
+        of_other = [each for each in audit.commits if each.topic_id not in (None, topic_id)]
+        if of_other:
+            yield _of_deleted_topic(best, of_other)
     log = _log_of(best)
     places: dict[Place, list[Commit]] = defaultdict(list)
-    for each in held:
+    for each in held_commits(audit):
         places[log.place_of(each.offset, each.leader_epoch)].append(each)
     if beyond := places[Place.ABOVE_LOG_END]:
         yield _beyond(audit, best, beyond)
@@ -69,7 +64,7 @@ def commit_findings(audit: PartitionAudit, commits: Sequence[Commit]) -> Iterato
         yield _below(best, below)
     if lost := places[Place.ON_LOST_BRANCH]:
         yield _lost(best, log, lost)
-    yield from _after_election(audit, best, places[Place.OK])
+    yield from _after_election(audit, places[Place.OK])
 
 
 def _log_of(replica: ReplicaAudit) -> CommittedLog:
@@ -140,39 +135,51 @@ def _lost(best: ReplicaAudit, log: CommittedLog, commits: Sequence[Commit]) -> F
     )
 
 
-def _after_election(
-    audit: PartitionAudit, best: ReplicaAudit, commits: Sequence[Commit]
-) -> Iterator[Finding]:
+def _after_election(audit: PartitionAudit, commits: Sequence[Commit]) -> Iterator[Finding]:
     """What the election of the candidate that loses least does to commits that hold now."""
     election = next((each for each in audit.elections if each.rank == 1), None)
-    if election is None or election.candidate.log is None:
+    if election is None:
         return
-    leader = audit.of(election.candidate.replica)
-    shared = election.candidate.log.log_end_offset
-    if isinstance(audit.comparison, Comparison) and leader is not best:
-        fork = audit.comparison.content_fork(best.files, leader.files)
-        shared = shared if fork is None else min(fork, shared)
-    hit = [each for each in commits if each.offset > shared]
-    if not hit:
+    now = frozenset(commits)
+    outcomes = [
+        each
+        for each in group_outcomes(audit, election)
+        if each.loses_its_place and each.commit in now
+    ]
+    if not outcomes:
         return
-    safe = max(leader.log_start, shared)
-    without = sum(each.leader_epoch == _NO_EPOCH for each in hit)
-    reset = ""
-    if without:
-        which = "without" if len(hit) == 1 else f"{without:,} of them without"
-        reset = f"; {which} a leader epoch, so that no consumer notices"
+    leader = election.candidate
+    hit = [each.commit for each in outcomes]
+    safe = min(each.safe_offset for each in outcomes)
+    without = sum(each.leader_epoch == NO_EPOCH for each in hit)
     yield finding(
         GROUPS_HIT_BY_ELECTION,
-        f"with {leader.name} leading, {_committed(hit)} after records that it does not have: go on "
-        f"at offset {safe:,}{reset}",
+        f"with {leader.name} leading, {_committed(hit)} after records that it does not have: "
+        f"{_endings(outcomes)}; go on at offset {safe:,}",
         confidence="possible" if without else "likely",
-        directory=leader.directory,
+        directory=leader.replica.directory,
         offsets=(safe, max(each.offset for each in hit)),
         evidence={
             **_evidence(hit), "leader": leader.name, "safeOffset": safe,
             "withoutLeaderEpoch": without,
+            **{ending.value: _count_of(ending, outcomes) for ending in _ENDINGS},
         },
     )  # fmt: skip
+
+
+def _endings(outcomes: Sequence[GroupOutcome]) -> str:
+    """How the groups go on by themselves, with their number where they differ."""
+    counts = {ending: _count_of(ending, outcomes) for ending in _ENDINGS}
+    said = [
+        words if count == len(outcomes) else f"{words} ({count:,})"
+        for ending, words in _ENDINGS.items()
+        if (count := counts[ending])
+    ]
+    return ", ".join(said)
+
+
+def _count_of(ending: GroupEnding, outcomes: Iterable[GroupOutcome]) -> int:
+    return sum(each.ending is ending for each in outcomes)
 
 
 def _committed(commits: Sequence[Commit]) -> str:

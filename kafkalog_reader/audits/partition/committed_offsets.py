@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.partition.commit_findings import Commit
+from kafkalog_reader.audits.partition.commit import Commit
 from kafkalog_reader.audits.partition.group_findings import group_findings
 from kafkalog_reader.audits.partition.unknown_commits import (
     unknown_commit_findings,

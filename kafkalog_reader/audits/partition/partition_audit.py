@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.commit import Commit
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
@@ -61,6 +62,7 @@ class PartitionAudit:
         is_only_compacted: whether retention deletes nothing from the topic, by the metadata log.
         lacking: brokers that were supplied and have no folder of the partition.
         replaced: those whose copy was moved aside, while a copy here reaches as far.
+        commits: what consumer groups committed of it.
     """
 
     cluster_id: str | None
@@ -84,6 +86,7 @@ class PartitionAudit:
     merge: MergeOutcome | None = None
     lacking: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
+    commits: tuple[Commit, ...] = ()
 
     @property
     def relation(self) -> Verdict:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.integrity.finding import Finding
-    from kafkalog_reader.audits.partition.commit_findings import Commit
+    from kafkalog_reader.audits.partition.commit import Commit
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.open_transactions_table import Coordinators

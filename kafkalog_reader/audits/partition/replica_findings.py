@@ -9,6 +9,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
 )
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
     TOPIC_ID_MISMATCH,
@@ -31,6 +32,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     SAME_EPOCH_CONFLICT,
     UNCOVERED_FIELD_MISMATCH,
 )
+from kafkalog_reader.audits.catalogue.traps import TOPIC_CREATED_AGAIN
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.comparison.difference import (
     Comparison,
@@ -94,7 +96,7 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
         return
     for difference in audit.comparison.differences:
         if difference.kind in _CODE_OF and not _is_damaged_everywhere(difference):
-            yield _of_difference(difference)
+            yield _of_difference(audit, difference)
     if left_out := audit.comparison.differences_left_out:
         yield finding(
             LIMIT_REACHED,
@@ -187,13 +189,16 @@ def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
             )
 
 
-def _of_difference(difference: Difference) -> Finding:
+def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
     sides = " | ".join(map(joined_names, difference.contents))
     absent = joined_names(difference.absent) if difference.absent else ""
     wrong = difference.damaged if difference.kind is DifferenceKind.UNCOVERED else ()
     intact = [r for side in difference.contents for r in side if r not in difference.damaged]
+    code = _CODE_OF[difference.kind]
+    are_of_one_topic = all(each.files.topic_id for each in audit.replicas)
+    ruled_out = {TOPIC_CREATED_AGAIN} if are_of_one_topic else set()
     return finding(
-        _CODE_OF[difference.kind],
+        code,
         f"{offsets_words(difference.first_offset, difference.next_offset)}: "
         f"{_SAYS[difference.kind]} ({sides}{f'; absent on {absent}' if absent else ''})"
         + _wrong_header(difference, wrong, intact),
@@ -212,6 +217,7 @@ def _of_difference(difference: Difference) -> Finding:
             "batches": difference.batches,
         },
         records_at_risk=difference.records,
+        lookalikes=tuple(each for each in CATALOGUE[code].lookalikes if each not in ruled_out),
     )
 
 

@@ -42,4 +42,19 @@ def audit_unit(
         quick=quick,
         started_at=request.started_at,
     )
-    return replace(audit, lacking=unit.lacking, replaced=unit.replaced)
+    return replace(audit, lacking=unit.lacking, replaced=unit.replaced, commits=unit.commits)
+
+
+def audit_compared(
+    unit: PartitionUnit, request: ReadRequest, progress: Progress = no_progress
+) -> PartitionAudit:
+    """Audit what the copies of one partition hold, and no other files."""
+    audit = audit_partition(
+        unit.directories,
+        progress,
+        topics=unit.topics,
+        membership=unit.membership,
+        rule=rule_named(request.rule),
+        started_at=request.started_at,
+    )
+    return replace(audit, commits=unit.commits)

@@ -13,7 +13,7 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from kafkalog_reader.audits.partition.commit_findings import Commit
+    from kafkalog_reader.audits.partition.commit import Commit
     from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
 
 _IN_EVIDENCE: Final = 100

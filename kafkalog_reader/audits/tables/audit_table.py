@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from kafkalog_reader.audits.election.truncation_rule import rule_named
-from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
+from kafkalog_reader.audits.partition.unit_audit import audit_compared
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.table import Table
@@ -38,12 +37,5 @@ class AuditTable(Table[PartitionUnit]):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a unit."""
         schema = self.projected(request)
-        audit = audit_partition(
-            unit.directories,
-            progress,
-            topics=unit.topics,
-            membership=unit.membership,
-            rule=rule_named(request.rule),
-            started_at=request.started_at,
-        )
+        audit = audit_compared(unit, request, progress)
         yield build_from_dicts(schema, self.rows_of(audit))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafkalog_reader.audits.election.candidates import ElectionKind
-from kafkalog_reader.audits.election.membership import is_member
+from kafkalog_reader.audits.election.membership import is_member, standing
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.audits.tables.audit_table import AuditTable
 from kafkalog_reader.tables.schemas.audits import ELECTIONS
@@ -13,6 +13,7 @@ from kafkalog_reader.tables.schemas.audits import ELECTIONS
 if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.tables.table import Column
@@ -62,9 +63,23 @@ def _set_aside_columns(audit: PartitionAudit, alone: PartitionAudit) -> dict[str
         "candidate": replica.name,
         "electionKind": ElectionKind.UNDETERMINED.value,
         "cleanByMembership": is_member(audit.membership, replica.broker_id),
+        **standing_columns(audit.membership, replica.broker_id),
         "rank": len(audit.elections) + 1,
         "rule": audit.rules[0].value,
         "otherRules": [],
+    }
+
+
+def standing_columns(
+    membership: PartitionMembership | None, broker_id: int | None
+) -> dict[str, bool | None]:
+    """What the metadata log says of a candidate."""
+    of_broker = standing(membership, broker_id)
+    return {
+        "inIsr": of_broker.in_isr,
+        "inElr": of_broker.in_elr,
+        "controllerWouldElect": of_broker.controller_would_elect,
+        "needsUnclean": of_broker.needs_unclean,
     }
 
 
@@ -91,6 +106,7 @@ def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, A
         "keptApartPossiblyCommittedRecords": apart.possible,
         "electionKind": election.kind.value,
         "cleanByMembership": election.clean_by_membership,
+        **standing_columns(audit.membership, candidate.broker_id),
         "endsInTransaction": bool(candidate.cut_transactions),
         "rank": election.rank,
         "rule": audit.rules[0].value,

@@ -213,11 +213,15 @@ def audited(
     groups = [[each] for each in directories] if checks.has_time_range else [directories]
     for number, group in enumerate(groups):
         with one_look(group) as looked_at:
-            part = replace(unit, directories=tuple(looked_at))
+            part = replace(
+                unit,
+                directories=tuple(looked_at),
+                commits=() if checks.has_time_range else unit.commits,  # a part holds few of them
+            )
             audit = audit_unit(part, request, progress, quick=quick)
             found = findings_of(audit, unit.supply)
             if not number:
-                found += (*commit_findings(audit, unit.commits), *unit.unread, *unit.of_groups)
+                found += (*commit_findings(audit), *unit.unread, *unit.of_groups)
                 found += (*transaction_findings(audit, unit.coordinators),)
                 if request.deep:
                     found += (*torn_findings(audit, unit.coordinators),)

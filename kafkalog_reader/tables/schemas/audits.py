@@ -135,6 +135,46 @@ DIVERGENCE: Final = (
     Column("detail", pa.string(), "equal replicas in groups, split by |; or why not compared"),
 )
 
+GROUP_OUTCOME: Final = (
+    Column("groupId", pa.string(), "group that committed"),
+    Column("committedOffset", pa.int64(), "next offset that the group reads"),
+    Column("committedLeaderEpoch", pa.int32(), "of the last record read; -1: unknown"),
+    Column(
+        "outcome",
+        pa.string(),
+        "unchanged; unnoticed: it goes on at its offset, past records that it has not read; "
+        "truncation-detected: by the leader epoch (Kafka 2.1 and later); reset: its offset is out "
+        "of range",
+    ),
+    Column(
+        "safeOffset",
+        pa.int64(),
+        "where it can go on: below it the leader has what the group has read, and nothing else",
+    ),
+    Column("nextOffsetIfEarliest", pa.int64(), "where it goes on with auto.offset.reset=earliest"),
+    Column("recordsRereadIfEarliest", pa.int64(), "that it has read, and reads again"),
+    Column("recordsSkippedIfEarliest", pa.int64(), "of the leader, that it never reads"),
+    Column("nextOffsetIfLatest", pa.int64(), "where it goes on with latest, the default"),
+    Column("recordsRereadIfLatest", pa.int64(), "that it has read, and reads again"),
+    Column("recordsSkippedIfLatest", pa.int64(), "of the leader, that it never reads"),
+    Column(
+        "errorIfNone",
+        pa.string(),
+        "exception of its consumers with auto.offset.reset=none; null: they go on as with latest",
+    ),
+)
+"""How one group goes on under one leader."""
+
+GROUP_ELECTIONS: Final = (
+    Column("clusterId", pa.string(), "cluster.id in meta.properties"),
+    Column("topic", pa.string(), "topic"),
+    Column("partition", pa.int32(), "partition"),
+    Column("candidateBrokerId", pa.int32(), "node id of the assumed leader"),
+    Column("candidate", pa.string(), "its name: broker 1, a label or a path"),
+    Column("rank", pa.int32(), "of the candidate, as in elections; 1 is best"),
+    *GROUP_OUTCOME,
+)
+
 ELECTIONS: Final = (
     Column("clusterId", pa.string(), "cluster.id in meta.properties"),
     Column("topic", pa.string(), "topic"),
@@ -182,6 +222,18 @@ ELECTIONS: Final = (
         "cleanByMembership",
         pa.bool_(),
         "clean for Kafka: in the ISR or ELR; null: no cluster metadata supplied",
+    ),
+    Column("inIsr", pa.bool_(), "in the ISR by the metadata log; null: none supplied"),
+    Column("inElr", pa.bool_(), "an eligible leader replica by that log (KIP-966)"),
+    Column(
+        "controllerWouldElect",
+        pa.bool_(),
+        "the controller elects it by itself in this state, if no other replica is alive",
+    ),
+    Column(
+        "needsUnclean",
+        pa.bool_(),
+        "it leads only if unclean elections are enabled, or one is held by command",
     ),
     Column(
         "endsInTransaction",

@@ -47,7 +47,7 @@ GROUP_OFFSETS: Final = (
     Column(
         "status",
         pa.string(),
-        "ok, below-log-start, above-log-end (both reset the group), on-lost-branch (the records it "
+        "ok, below-log-start, above-log-end (both out of range), on-lost-branch (the records it "
         "read were cut off by an election), topic-recreated or no-log",
     ),
     Column("safeOffset", pa.int64(), "where the group can go on if its offset does not hold"),

@@ -7,9 +7,11 @@ import pytest
 from kafkalog_reader.audits.election.membership import (
     NO_LEADER,
     PartitionMembership,
+    Standing,
     in_sync,
     is_member,
     named_leader,
+    standing,
 )
 from tests.audits.bare_replica import bare, history
 
@@ -19,12 +21,41 @@ HISTORIES = dict(zip(REPLICAS, [history((0, 0, 6)), history((0, 0, 6), (2, 6, 9)
 
 
 def membership(
-    isr: tuple[int, ...], *, leader_epoch: int = 2, leader: int = 5, elr: tuple[int, ...] = ()
+    isr: tuple[int, ...],
+    *,
+    leader_epoch: int = 2,
+    leader: int = 5,
+    elr: tuple[int, ...] = (),
+    last_known: tuple[int, ...] = (),
 ) -> PartitionMembership:
     return PartitionMembership(
         leader=leader, leader_epoch=leader_epoch, partition_epoch=0, replicas=(4, 5, 6), isr=isr,
-        elr=elr, last_known_elr=(), topic_id="", source="", source_offset=0,
+        elr=elr, last_known_elr=last_known, topic_id="", source="", source_offset=0,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("known", "elected", "unclean"),
+    [
+        pytest.param(membership((4,), elr=(5,)), {4}, {6}, id="elr_beside_an_isr"),
+        pytest.param(membership((), elr=(5, 6)), {5, 6}, {4}, id="only_elr"),
+        pytest.param(membership((), last_known=(6,)), {6}, {4, 5}, id="last_known_leader"),
+        pytest.param(membership((), last_known=(5, 6)), set(), {4, 5, 6}, id="several_last_known"),
+        pytest.param(membership((), elr=(5,), last_known=(6,)), {5}, {4, 6}, id="elr_comes_first"),
+        pytest.param(membership(()), set(), {4, 5, 6}, id="nobody"),
+    ],
+)
+def test_whom_the_controller_elects(
+    known: PartitionMembership, elected: set[int], unclean: set[int]
+) -> None:
+    """By kafka-on-disk-format.md, the controller's choice (PartitionChangeBuilder)."""
+    standings = {broker: standing(known, broker) for broker in known.replicas}
+    assert {b for b, each in standings.items() if each.controller_would_elect} == elected
+    assert {b for b, each in standings.items() if each.needs_unclean} == unclean
+
+
+def test_nothing_is_known_without_metadata_or_node_id() -> None:
+    assert standing(None, 4) == standing(membership((4,)), None) == Standing()
 
 
 def test_the_in_sync_replicas_are_those_that_the_isr_names_in_its_order() -> None:

@@ -1,0 +1,115 @@
+"""A replica was away while its topic was deleted and made again: what brokers did, and what we say.
+
+Captures ``recreated`` (4.4.0, with topic ids) and ``recreated_0.11.0.3`` (without).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+import kafkalog_reader
+from fixtures import captures, truth
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.verify import verify_command
+
+if TYPE_CHECKING:
+    import click
+
+WITH_IDS, WITHOUT = "recreated", "recreated_0.11.0.3"
+STATES = ("a-away", "b-returned", "c-leads")
+TOPIC = ("--topic", "t")
+
+
+def answer(command: click.Command, state: str) -> list[dict[str, Any]]:
+    result = CliRunner().invoke(
+        command, [str(captures.path(state)), *TOPIC, "--format", "json"], standalone_mode=False
+    )
+    assert result.exception is None, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def rows_of(state: str, table: str) -> list[dict[str, Any]]:
+    scan = kafkalog_reader.open(str(captures.path(state))).table(table, topic="t")
+    rows: list[dict[str, Any]] = scan.to_arrow().to_pylist()
+    return rows
+
+
+def consumed(state: str) -> list[str]:
+    """The values that consumers got from the broker that led."""
+    scenario, _, name = state.partition("/")
+    records = truth.load(captures.path(scenario)).captures[name].records()
+    return [(each.value or b"").decode() for each in records if each.topic == "t"]
+
+
+def test_records_of_a_deleted_topic_come_back_only_without_topic_ids() -> None:
+    assert [consumed(f"{WITH_IDS}/{name}") for name in STATES] == [
+        ["x", "y"], ["x", "y", "z"], ["x", "y", "z", "w"],
+    ]  # fmt: skip
+    assert [consumed(f"{WITHOUT}/{name}") for name in STATES] == [
+        ["x", "y"], ["x", "y", "z"], ["a", "b", "z", "w"],
+    ]  # fmt: skip
+
+
+def test_the_next_start_sets_the_old_replica_aside_if_there_are_topic_ids() -> None:
+    outcomes = {
+        row["brokerId"]: row["outcome"] for row in rows_of(f"{WITH_IDS}/a-away", "recoveries")
+    }
+    assert outcomes[1] == "stray"
+    disk = captures.path(f"{WITH_IDS}/b-returned") / "broker-1"
+    (stray,) = disk.glob("t-0.*-stray")
+    kept = (captures.path(f"{WITH_IDS}/a-away") / "broker-1" / "t-0").glob("*.log")
+    assert {each.name: each.read_bytes() for each in stray.glob("*.log")} == {
+        each.name: each.read_bytes() for each in kept
+    }
+
+
+def test_two_topics_of_one_name_are_not_compared() -> None:
+    state = f"{WITH_IDS}/a-away"
+    (partition,) = answer(replica_diff, state)
+    assert partition["verdict"] == "undecidable"
+    for found in (partition["findings"], answer(verify_command, state)):
+        assert "KL-009" in {each["code"] for each in found}
+
+
+@pytest.mark.parametrize("name", ["b-returned", "c-leads"])
+def test_with_topic_ids_the_replica_that_came_back_is_sound(name: str) -> None:
+    found = answer(verify_command, f"{WITH_IDS}/{name}")
+    assert {each["severity"] for each in found} <= {"I", "L", "M"}
+    assert {each["code"] for each in found}.isdisjoint({"KL-009", "KL-503", "KL-505"})
+
+
+def test_without_topic_ids_the_old_replica_is_cut_to_the_new_end_and_stays_different() -> None:
+    """The broker then truncated to the offset that its log and the capture name."""
+    (row,) = (
+        row
+        for row in rows_of(f"{WITHOUT}/a-away", "elections")
+        if (row["candidateBrokerId"], row["followerBrokerId"]) == (0, 1)
+    )
+    expected = json.loads((captures.path(WITHOUT) / "expected.json").read_text())["captures"]
+    assert row["truncationOffset"] == expected["b-returned"]["truncations"]["1"]
+    values = {
+        broker: [each["value"] for each in replica["records"]]
+        for broker, replica in expected["b-returned"]["replicas"].items()
+    }
+    (different, *_) = (at for at in range(3) if values["0"][at] != values["1"][at])
+    assert row["silentDivergenceOffset"] == different
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_without_topic_ids_both_commands_report_the_difference(name: str) -> None:
+    """It looks like a topic that was made again, which only topic ids would rule out: T23."""
+    state = f"{WITHOUT}/{name}"
+    (partition,) = answer(replica_diff, state)
+    for found in (partition["findings"], answer(verify_command, state)):
+        (conflict,) = (each for each in found if each["code"] == "KL-505")
+        assert (conflict["firstOffset"], conflict["nextOffset"]) == (0, 2)
+        assert "T23" in conflict["lookalikes"]
+    assert all(
+        follower["silentDivergence"] == 0
+        for election in partition["elections"]
+        for follower in election["followers"]
+    )
