@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GIT_LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 GIT_LFS_ADVICE: Final = "a git-lfs pointer, not the file itself: run `git lfs pull` in the clone"
@@ -47,15 +50,13 @@ _BY_CONTENT: Final = (
 )
 
 
-def describe_foreign_file(path: str, *, by_content: bool = True) -> str | None:
+def describe_foreign_file(path: str, read_start: Callable[[int], bytes] | None) -> str | None:
     """What a file is and what to do with it; None if it is not known to be foreign.
 
     Args:
         path: a regular file.
-        by_content: check its first bytes, too. A segment may begin with any bytes.
-
-    Raises:
-        OSError: it cannot be read.
+        read_start: reads up to so many of its first bytes; None does not check them, because a
+            segment may begin with any bytes.
     """
     name = os.path.basename(path)
     if name.endswith(ARCHIVES):
@@ -63,10 +64,9 @@ def describe_foreign_file(path: str, *, by_content: bool = True) -> str | None:
     for pattern, _, description in _BY_NAME:
         if pattern.fullmatch(name):
             return description
-    if not by_content:
+    if read_start is None:
         return None
-    with open(path, "rb") as file:
-        start = file.read(len(GIT_LFS_POINTER))
+    start = read_start(len(GIT_LFS_POINTER))
     return next((what for magic, what in _BY_CONTENT if start.startswith(magic)), None)
 
 

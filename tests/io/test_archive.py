@@ -22,8 +22,8 @@ from fixtures.captures import path as capture_path
 from kafkalog_reader import registry
 from kafkalog_reader.errors import LogLayoutError, UnreadableFileError, shown
 from kafkalog_reader.io import archive_members, unpacking
-from kafkalog_reader.io.archive import _delete_abandoned
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.private_folder import _delete_abandoned
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.read_rate import ReadRate
 
@@ -39,7 +39,7 @@ COPIED_AT = 1_700_000_000
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of its own for what is unpacked, and no memory of folders of other tests."""
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
-    monkeypatch.setattr("kafkalog_reader.io.archive._held", {})
+    monkeypatch.setattr("kafkalog_reader.io.private_folder._held", {})
     monkeypatch.setattr("kafkalog_reader.errors._shown_as", {})
     (tmp_path / "temporary").mkdir()
     return tmp_path / "temporary"
