@@ -81,9 +81,14 @@ def s3() -> Iterator[S3Server]:
 
 
 @pytest.fixture
-def proxy(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[BadProxy]:
-    """A proxy in front of the S3 server, and the credentials for it in the environment."""
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the S3 server, in the environment."""
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def proxy(s3: S3Server, credentials: None) -> Iterator[BadProxy]:
+    """A proxy in front of the S3 server."""
     with BadProxy(s3.port) as running:
         yield running

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError, as_given, show_as
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.object_file import is_object
 from kafkalog_reader.io.private_folder import base_folder, hold
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.unpacking import Unpacking, free_space
@@ -39,13 +40,15 @@ class Archive:
 
     Attributes:
         path: absolute, links resolved.
-        shown_as: as given.
+        shown_as: as given, without the query of an object's URI.
+        query: of the URI, with its question mark.
         size_in_bytes, modified_at_ns: of the archive, so that no other one is read for it.
         home: the folder of the folder and its marker.
     """
 
     path: str
     shown_as: str
+    query: str = ""
     size_in_bytes: int
     modified_at_ns: int
     home: str
@@ -78,15 +81,16 @@ class Archive:
 
     def __reduce__(self) -> tuple[object, ...]:
         return _restored, (
-            self.path, self.shown_as, self.size_in_bytes, self.modified_at_ns, self.home,
+            self.path, self.shown_as, self.query, self.size_in_bytes,
+            self.modified_at_ns, self.home,
         )  # fmt: skip
 
 
 def _restored(
-    path: str, shown_as: str, size_in_bytes: int, modified_at_ns: int, home: str
+    path: str, shown_as: str, query: str, size_in_bytes: int, modified_at_ns: int, home: str
 ) -> Archive:
     archive = Archive(
-        path=path, shown_as=shown_as, size_in_bytes=size_in_bytes,
+        path=path, shown_as=shown_as, query=query, size_in_bytes=size_in_bytes,
         modified_at_ns=modified_at_ns, home=home,
     )  # fmt: skip
     _hold(archive)
@@ -109,10 +113,13 @@ def unpacked(path: str, rate: ReadRate | None = None) -> Archive:
         base = base_folder()
     except OSError as error:
         raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
+    name, mark, query = path, "", ""
+    if is_object(path):
+        name, mark, query = as_given(path).partition("?")
     words = (real, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
     key = hashlib.sha256(repr(words).encode("utf-8", "surrogateescape")).hexdigest()[:20]
     archive = Archive(
-        path=real, shown_as=as_given(path), size_in_bytes=found.st_size,
+        path=real, shown_as=name, query=mark + query, size_in_bytes=found.st_size,
         modified_at_ns=found.st_mtime_ns, home=os.path.join(base, key),
     )  # fmt: skip
     _hold(archive, rate)
@@ -120,8 +127,7 @@ def unpacked(path: str, rate: ReadRate | None = None) -> Archive:
 
 
 def _hold(archive: Archive, rate: ReadRate | None = None) -> None:
-    name, mark, query = archive.shown_as.partition("?" if "://" in archive.shown_as else "\0")
-    show_as(archive.folder, name, mark + query)
+    show_as(archive.folder, archive.shown_as, archive.query)
     hold(archive, rate)
 
 

@@ -1,0 +1,82 @@
+"""Commands on URIs of object stores say what they say about the folder that was uploaded."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.captures import path as capture_path
+from fixtures.object_store.bad_proxy import Spoilt
+
+if TYPE_CHECKING:
+    from fixtures.object_store.bad_proxy import BadProxy
+    from fixtures.object_store.server import S3Server
+    from tests.cli.conftest import Run
+
+FOLDER = capture_path("s1") / "shrunk"
+LOG = "broker-0/t-0/00000000000000000000.log"
+
+
+@pytest.fixture(scope="module")
+def bucket(s3: S3Server) -> str:
+    s3.upload(FOLDER, "commands")
+    return "commands"
+
+
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [
+        (("ls",), ""),
+        (("records", "--topic", "t", "--format", "json"), ""),
+        (("verify",), ""),
+        (("dump", "--print-data-log", "--files"), LOG),
+        (("inspect",), LOG),
+        (("table", "replicas", "--columns", "topic,brokerId,logEndOffset"), "broker-[12]"),
+        (("plan",), ""),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_command_says_the_same_as_of_the_folder(
+    command: tuple[str, ...], key: str, run: Run, s3: S3Server, bucket: str, credentials: None
+) -> None:
+    uri = s3.uri(bucket)
+    start, _, query = uri.partition("?")
+    expected = run(*command, f"{FOLDER}/{key}")
+    found = run(*command, f"{start}/{key}?{query}")
+    assert found.status == expected.status
+    assert found.err == ""
+    assert folded(found.out, f"?{query}", start) == folded(expected.out, "", str(FOLDER))
+
+
+def folded(text: str, query: str, start: str) -> str:
+    """The text without line breaks, which depend on the lengths of paths."""
+    return re.sub(r"\s+", " ", text.replace(query, "") if query else text).replace(start, "BACKUP")
+
+
+def test_credentials_are_never_printed(run: Run, s3: S3Server, bucket: str) -> None:
+    start, _, query = s3.uri(bucket).partition("?")
+    for path in (
+        f"s3://kafkalog-test:hush-hush@{start.removeprefix('s3://')}?{query}",
+        f"{start}?{query}&secret_key=hush-hush",
+        f"{start}?{query}&access_key=hush-hush",
+    ):
+        for command in (["ls"], ["verify", "--verbose"], ["dump", "--files"]):
+            answer = run(*command, path)
+            assert answer.status == 2
+            assert "credentials are not read from a path" in " ".join(answer.err.split())
+            assert "hush" not in answer.out + answer.err
+
+
+def test_store_that_fails_half_way_is_an_error_and_not_a_short_answer(
+    run: Run, s3: S3Server, bucket: str, proxy: BadProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kafkalog_reader.io.store_calls.PATIENCE_SECONDS", 0.0)
+    proxy.spoil = lambda request: (
+        Spoilt.SHORT if request.range and "broker-2/t-0" in request.path else None
+    )
+    answer = run("records", "--topic", "t", s3.uri(bucket, port=proxy.port), "--replicas", "all")
+    assert answer.status not in (0, 1)
+    assert "s3://commands/broker-2/t-0/00000000000000000000.log" in answer.err
+    assert "shorter than the range that was requested" in answer.err
