@@ -76,7 +76,7 @@ def test_store_that_fails_half_way_is_an_error_and_not_a_short_answer(
     proxy.spoil = lambda request: (
         Spoilt.SHORT if request.range and "broker-2/t-0" in request.path else None
     )
-    answer = run("records", "--topic", "t", s3.uri(bucket, port=proxy.port), "--replicas", "all")
+    answer = run("records", "--topic", "t", s3.uri(bucket, port=proxy.port), "--replica", "all")
     assert answer.status not in (0, 1)
     assert "s3://commands/broker-2/t-0/00000000000000000000.log" in answer.err
     assert "shorter than the range that was requested" in answer.err

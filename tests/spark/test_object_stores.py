@@ -10,6 +10,8 @@ from fixtures.captures import path as capture_path
 from fixtures.object_store.bad_proxy import Spoilt
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import SparkSession
 
     from fixtures.object_store.bad_proxy import BadProxy
@@ -67,3 +69,35 @@ def test_credentials_are_refused_at_load_and_in_no_message(
             with pytest.raises(Exception, match="credentials are not read from a path") as caught:
                 spark.read.format("kafkalog").load(paths)
             assert "hush" not in str(caught.value)
+
+
+def test_stream_reads_what_was_uploaded_since(
+    spark: SparkSession, s3: S3Server, credentials: None, tmp_path: Path
+) -> None:
+    log = "b/t-0/00000000000000000000.log"
+    content = (FOLDER / "broker-0" / "t-0" / "00000000000000000000.log").read_bytes()
+    first = int.from_bytes(content[8:12], "big") + 12
+    for name, part in (("v1", content[:first]), ("v2", content)):
+        (tmp_path / name / log).parent.mkdir(parents=True)
+        (tmp_path / name / log).write_bytes(part)
+    read = (
+        spark.readStream.format("kafkalog")
+        .option("startingOffsets", "earliest")
+        .option("until", "logEnd")
+        .load(s3.uri("growing"))
+    )
+    offsets = []
+    for name in ("v1", "v2"):
+        s3.upload(tmp_path / name, "growing")
+        query = (
+            read.writeStream.trigger(availableNow=True)
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .start(str(tmp_path / "rows"))
+        )
+        assert query.awaitTermination(120)
+        rows = spark.read.parquet(str(tmp_path / "rows")).select("offset").collect()
+        offsets.append(sorted(row.offset for row in rows))
+    local = spark.read.format("kafkalog").option("until", "logEnd").load(str(tmp_path / "v2"))
+    every = sorted(row.offset for row in local.select("offset").collect())
+    assert offsets == [[0], every]
+    assert len(every) > 1
