@@ -65,7 +65,7 @@ def object_at(path: str, size: int, version: object) -> ObjectFile | None:
 
 def joined(bucket: str, key: str) -> str:
     """The path of a key in a file system of ``pyarrow``."""
-    return f"{bucket.rstrip('/')}/{key}" if key else bucket
+    return f"{bucket.rstrip('/')}/{key}" if key and bucket else bucket or key
 
 
 class _Request:

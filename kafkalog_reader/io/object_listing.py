@@ -118,7 +118,7 @@ def _children(files: FileSystem, path: str, uri: str, *, recursive: bool) -> lis
 def _checked(entries: Sequence[FileInfo], path: str, uri: str) -> Objects:
     if len(entries) > _MAX_OBJECTS:
         raise LogLayoutError(f"{shown(uri)}: more than {_MAX_OBJECTS:,} objects")
-    start = len(path.rstrip("/")) + 1
+    start = len(path.rstrip("/")) + 1 if path else 0
     objects = Objects()
     for entry in entries:
         name = entry.path[start:].rstrip("/")
