@@ -78,7 +78,7 @@ def _hold(source: Source, rate: ReadRate | None) -> None:
         _delete_abandoned(base)
         _held[source.home] = _locked(source, rate)
     except OSError as error:
-        problem = f"cannot be unpacked: {error.strerror or error}"
+        problem = f"its private folder cannot be used: {error.strerror or error}"
         raise UnreadableFileError(problem, LogPosition(shown(source.shown_as))) from error
 
 
