@@ -19,7 +19,6 @@ KafkaLogError
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,7 +51,7 @@ def show_as(folder: str, name: str, query: str = "") -> None:
     Args:
         folder: its path.
         name: shown instead.
-        query: follows the whole path of what is in the folder, as in the URI of an object.
+        query: follows the whole path in an argument, as in the URI of an object.
     """
     _shown_as[folder] = (name, query)
 
@@ -82,14 +81,19 @@ def shown_names() -> Iterator[None]:
 
 def as_given(text: str) -> str:
     """The text with folders under the names that the user gave."""
+    for folder, (name, _) in _shown_as.items():
+        if folder in text:
+            text = text.replace(folder, name)
+    return text
+
+
+def as_argument(text: str) -> str:
+    """A path as a command can be given it: that of an object is its whole URI."""
     for folder, (name, query) in _shown_as.items():
-        if folder not in text:
-            continue
-        if query and text.startswith(folder) and os.path.lexists(text):
+        if "://" in name and (text == folder or text.startswith(f"{folder}/")):
             key = text[len(folder) :].replace("%", "%25").replace("?", "%3F").replace("#", "%23")
             return f"{name}{key}{query}"
-        text = text.replace(folder, name)
-    return text
+    return as_given(text)
 
 
 def shown(text: str) -> str:

@@ -6,7 +6,7 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.errors import show_as, shown_names
+from kafkalog_reader.errors import show_as, shown, shown_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,11 +46,13 @@ def redaction_of(evidence: Evidence, paths: Sequence[str]) -> Redaction:
     names: dict[str, str] = {}
     for number, root in enumerate(evidence.log_directories, 1):
         if root.path not in _NO_HOST:
-            names[root.path] = f"LOG-DIRECTORY-{number}"
+            names[root.path] = names[shown(root.path)] = f"LOG-DIRECTORY-{number}"
         if root.broker_label is not None:
             names[root.broker_label] = f"COPY-{number}"
     for number, path in enumerate(paths, 1):
         given = path.partition("=")[2] or path
+        if "://" in path:
+            given = path[path.rfind("=", 0, path.index("://")) + 1 :].partition("?")[0]
         if given not in _NO_HOST:
             names.setdefault(given, f"PATH-{number}")
     return Redaction(names)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.errors import LogPosition, UnreadableFileError, as_given, show_as
+from kafkalog_reader.errors import LogPosition, UnreadableFileError, as_argument, show_as
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.object_file import is_object
 from kafkalog_reader.io.private_folder import base_folder, hold
@@ -115,7 +115,7 @@ def unpacked(path: str, rate: ReadRate | None = None) -> Archive:
         raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
     name, mark, query = path, "", ""
     if is_object(path):
-        name, mark, query = as_given(path).partition("?")
+        name, mark, query = as_argument(path).partition("?")
     words = (real, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
     key = hashlib.sha256(repr(words).encode("utf-8", "surrogateescape")).hexdigest()[:20]
     archive = Archive(

@@ -11,6 +11,8 @@ from fixtures.captures import path as capture_path
 from fixtures.object_store.bad_proxy import Spoilt
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fixtures.object_store.bad_proxy import BadProxy
     from fixtures.object_store.server import S3Server
     from tests.cli.conftest import Run
@@ -47,12 +49,32 @@ def test_command_says_the_same_as_of_the_folder(
     found = run(*command, f"{start}/{key}?{query}")
     assert found.status == expected.status
     assert found.err == ""
-    assert folded(found.out, f"?{query}", start) == folded(expected.out, "", str(FOLDER))
+    assert folded(found.out, start) == folded(expected.out, str(FOLDER))
 
 
-def folded(text: str, query: str, start: str) -> str:
+def folded(text: str, start: str) -> str:
     """The text without line breaks, which depend on the lengths of paths."""
-    return re.sub(r"\s+", " ", text.replace(query, "") if query else text).replace(start, "BACKUP")
+    return re.sub(r"\s+", " ", text).replace(start, "BACKUP")
+
+
+def test_find_names_files_from_the_partition_on(
+    run: Run, s3: S3Server, bucket: str, credentials: None
+) -> None:
+    expected = run("find", FOLDER, "--topic", "t", "--value", "a")
+    assert "t-0/00000000000000000000.log  " in expected.out
+    assert run("find", s3.uri(bucket), "--topic", "t", "--value", "a").out == expected.out
+
+
+def test_redacted_report_has_no_bucket(
+    run: Run, s3: S3Server, bucket: str, credentials: None, tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    for name in ("", "7="):
+        path = f"{name}{s3.uri(f'{bucket}/broker-0' if name else bucket)}"
+        answer = run("report", path, "--redact", "--output", page, "--overwrite")
+        assert "s3://" not in answer.out + answer.err
+        assert bucket not in page.read_text()
+        assert "LOG-DIRECTORY-1" in page.read_text()
 
 
 def test_credentials_are_never_printed(run: Run, s3: S3Server, bucket: str) -> None:

@@ -14,8 +14,9 @@ import pytest
 
 from fixtures.captures import path as capture_path
 from kafkalog_reader import registry
-from kafkalog_reader.errors import LogLayoutError, UnreadableFileError, shown
+from kafkalog_reader.errors import LogLayoutError, UnreadableFileError, as_argument, shown
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,9 +67,8 @@ def test_store_has_the_rows_of_the_folder_that_was_uploaded(
 ) -> None:
     expected, found = rows(table, FOLDER), rows(table, uri(""))
     assert expected
-    start, _, query = uri("").partition("?")
-    text = repr(expected).replace(str(FOLDER), start)
-    assert without_times(repr(found).replace(f"?{query}", "")) == without_times(text)
+    text = repr(expected).replace(str(FOLDER), "s3://backup")
+    assert without_times(repr(found)) == without_times(text)
 
 
 def without_times(text: str) -> str:
@@ -85,11 +85,16 @@ def test_folder_has_no_content_and_is_only_for_this_user(uri: Callable[[str], st
     assert Path(root.path).stat().st_mode & 0o077 == 0
 
 
-def test_path_is_shown_as_a_uri_that_can_be_used_again(uri: Callable[[str], str]) -> None:
+def test_path_is_shown_as_a_uri_and_printed_in_commands_with_its_parameters(
+    uri: Callable[[str], str],
+) -> None:
     (root,) = discover([uri("broker-1")]).roots
-    assert shown(root.path) == uri("broker-1")
-    assert shown(str(Path(root.path, "t-0", LOG))) == uri(f"broker-1/t-0/{LOG}")
-    (given,) = discover([shown(str(Path(root.path, "t-0", LOG)))]).given
+    log = str(Path(root.path, "t-0", LOG))
+    assert shown(root.path) == "s3://backup/broker-1"
+    assert shown(f"within {log}") == f"within s3://backup/broker-1/t-0/{LOG}"
+    assert as_argument(log) == uri(f"broker-1/t-0/{LOG}")
+    assert shell_word(root.path) == f"'{uri('broker-1')}'"
+    (given,) = discover([as_argument(log)]).given
     assert given.topic == "t"
 
 
@@ -189,7 +194,8 @@ def test_archive_in_a_store_is_read(
         row["value"] for row in expected
     ]
     (root, *_) = discover([s3.uri("archives/b.tar.gz")]).roots
-    assert shown(root.path) == s3.uri("archives/b.tar.gz/broker-0")
+    assert shown(root.path) == "s3://archives/b.tar.gz/broker-0"
+    assert as_argument(root.path) == s3.uri("archives/b.tar.gz/broker-0")
 
 
 def test_keys_with_spaces_and_percent_signs(
@@ -199,4 +205,5 @@ def test_keys_with_spaces_and_percent_signs(
     s3.upload(tmp_path / "odd", "odd-keys")
     (root,) = discover([s3.uri("odd-keys/a b/50%2525")]).roots
     assert root.broker_id == 0
-    assert shown(root.path) == s3.uri("odd-keys/a b/50%2525")
+    assert shown(root.path) == "s3://odd-keys/a b/50%25"
+    assert as_argument(root.path) == s3.uri("odd-keys/a b/50%2525")
