@@ -92,7 +92,8 @@ def as_argument(text: str) -> str:
     for folder, (name, query) in _shown_as.items():
         if "://" in name and (text == folder or text.startswith(f"{folder}/")):
             key = text[len(folder) :].replace("%", "%25").replace("?", "%3F").replace("#", "%23")
-            return f"{name}{key}{query}"
+            text = f"{name}{key}{query}"
+            break
     return as_given(text)
 
 

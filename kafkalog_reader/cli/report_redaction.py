@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import show_as, shown, shown_names
+from kafkalog_reader.io.object_uri import parse_object_uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,9 +51,12 @@ def redaction_of(evidence: Evidence, paths: Sequence[str]) -> Redaction:
         if root.broker_label is not None:
             names[root.broker_label] = f"COPY-{number}"
     for number, path in enumerate(paths, 1):
+        uri = parse_object_uri(path) or parse_object_uri(path.partition("=")[2])
         given = path.partition("=")[2] or path
-        if "://" in path:
-            given = path[path.rfind("=", 0, path.index("://")) + 1 :].partition("?")[0]
+        if uri is not None:
+            given = f"{uri.root}/{uri.key}"
+            names[uri.root] = f"STORE-{number}"
+            names.update({uri.query: ""} if uri.query else {})
         if given not in _NO_HOST:
             names.setdefault(given, f"PATH-{number}")
     return Redaction(names)
