@@ -41,7 +41,7 @@ def parse_object_uri(text: str) -> ObjectUri | None:
     """The parts of a URI; None for a path, or a ``file:`` URL.
 
     Raises:
-        LogLayoutError: it holds credentials, or a fragment.
+        LogLayoutError: it holds credentials, a fragment, or a key that cannot be a path.
     """
     match = _URI.fullmatch(text)
     if match is None or match[1].lower() == "file":
@@ -51,9 +51,12 @@ def parse_object_uri(text: str) -> ObjectUri | None:
     scheme, authority, path, query, fragment = match.groups()
     if fragment is not None:
         raise LogLayoutError(f"{shown(text)}: write %23 for a # in a key")
+    key = unquote(path).strip("/")
+    if key and any(part in ("", ".", "..") or "\0" in part for part in key.split("/")):
+        raise LogLayoutError(f"{shown(text)}: a key with .., //, . or NUL cannot be a path")
     scheme = _SAME_AS.get(scheme.lower(), scheme.lower())
     return ObjectUri(
         root=f"{scheme}://{authority}",
-        key=unquote(path).strip("/"),
+        key=key,
         query=f"?{query}" if query else "",
     )
