@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from kafkalog_reader.errors import LogLayoutError, redacted, shown
 
 _URI: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/+([^/?#]*)([^?#]*)(?:\?([^#]*))?(#.*)?")
+_CHOICES: Final = re.compile(r"[/{},]")
 _SAME_AS: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "wasb": "abfs", "wasbs": "abfss"}
 """Hadoop's names of stores that pyarrow has under another one."""
 _ADVICE: Final = (
@@ -52,7 +53,8 @@ def parse_object_uri(text: str) -> ObjectUri | None:
     if fragment is not None:
         raise LogLayoutError(f"{shown(text)}: write %23 for a # in a key")
     key = unquote(path).strip("/")
-    if key and any(part in ("", ".", "..") or "\0" in part for part in key.split("/")):
+    parts = {*key.split("/"), *_CHOICES.split(key)}
+    if key and (not all(key.split("/")) or "\0" in key or not parts.isdisjoint((".", ".."))):
         raise LogLayoutError(f"{shown(text)}: a key with .., //, . or NUL cannot be a path")
     scheme = _SAME_AS.get(scheme.lower(), scheme.lower())
     return ObjectUri(

@@ -114,3 +114,17 @@ def test_hashes_of_a_report_are_those_of_the_files(
     content = (FOLDER / LOG).read_bytes()
     assert content
     assert hashlib.sha256(content).hexdigest() in page.read_text()
+
+
+def test_audit_reports_what_could_not_be_fetched(
+    run: Run, s3: S3Server, bucket: str, proxy: BadProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kafkalog_reader.io.store_calls.PATIENCE_SECONDS", 0.0)
+    key = "broker-1/t-0/00000000000000000000.log"
+    proxy.spoil = lambda request: Spoilt.SHORT if request.range and key in request.path else None
+    answer = run("verify", s3.uri(bucket, port=proxy.port), "--verbose")
+    assert answer.status == 2
+    said = " ".join(answer.out.split())
+    assert "not read in full" in said
+    assert "shorter than the range that was requested" in said
+    assert "t-0/00000000000000000000.log" in said
