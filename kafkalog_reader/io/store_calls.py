@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import random
 import re
 import threading
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
-from urllib.parse import parse_qs, urlsplit
 
 from kafkalog_reader.errors import LogLayoutError, LogPosition, UnreadableFileError, shown
 
@@ -31,10 +30,6 @@ logger = logging.getLogger(__name__)
 PATIENCE_SECONDS: Final = 20.0
 """No further attempt begins after this time."""
 _ATTEMPTS: Final = 5
-_CONNECT_SECONDS: Final = 10.0
-_S3_ATTEMPTS: Final = 3
-"""Of the SDK, within one of ours, without a message."""
-_S3_PARAMETERS: Final = frozenset({"endpoint_override", "region", "scheme"})
 _LONGEST_MESSAGE: Final = 300
 _PERMANENT: Final = re.compile(
     r"ACCESS_DENIED|NO_SUCH_|INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT_MATCH|EXPIRED_TOKEN"
@@ -65,7 +60,9 @@ def _connect(uri: str) -> tuple[FileSystem, str]:
     try:
         found, path = fs.FileSystem.from_uri(uri)
         if isinstance(found, fs.S3FileSystem):
-            found = _with_limits(found, uri)
+            # The copy is made by the constructor, which has a request tried 3 times, and not about
+            # 30 times; so a server that is silent is an error after seconds, not minutes.
+            found = pickle.loads(pickle.dumps(found))  # noqa: S301  just written
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise LogLayoutError(
             f"{shown(uri)}: neither a local path nor a store that pyarrow reads: {reason(error)}"
@@ -73,21 +70,6 @@ def _connect(uri: str) -> tuple[FileSystem, str]:
     except OSError as error:
         raise UnreadableFileError(reason(error), LogPosition(shown(uri))) from error
     return found, path
-
-
-def _with_limits(found: FileSystem, uri: str) -> FileSystem:
-    """The same store of S3, where a server that does not answer is an error within a minute."""
-    from pyarrow import fs
-
-    query = parse_qs(urlsplit(uri).query)
-    if not _S3_PARAMETERS.issuperset(query):
-        return found
-    given = {name: values[0] for name, values in query.items()}
-    return fs.S3FileSystem(
-        **{"region": found.region, **given},
-        connect_timeout=_CONNECT_SECONDS,
-        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_S3_ATTEMPTS),
-    )
 
 
 def reason(error: BaseException) -> str:
@@ -124,9 +106,3 @@ def tried(call: Callable[[], Result], what: str, position: int | None = None) ->
             logger.warning("%s: %s; tried again", where, reason(error))
             time.sleep(random.uniform(0.5, 1) * 0.1 * 2**attempt)  # noqa: S311  no secret
     raise AssertionError("the last attempt returns or raises")
-
-
-def forget_connections() -> None:
-    """Connect again at the next call; for tests that change the environment."""
-    with _connecting, suppress(KeyError):
-        _connections.clear()

@@ -207,3 +207,13 @@ def test_keys_with_spaces_and_percent_signs(
     assert root.broker_id == 0
     assert shown(root.path) == "s3://odd-keys/a b/50%25"
     assert as_argument(root.path) == s3.uri("odd-keys/a b/50%2525")
+
+
+def test_server_may_be_named_by_the_environment(
+    s3: S3Server, uri: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [row["value"] for row in rows("records", FOLDER / "broker-1")]
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")
+    monkeypatch.setattr("kafkalog_reader.io.store_calls._connections", {})
+    found = [row["value"] for row in rows("records", "s3://backup/broker-1")]
+    assert found == expected
