@@ -75,7 +75,7 @@ def _connect(uri: str) -> tuple[FileSystem, str]:
 def reason(error: BaseException) -> str:
     """The message of an error of pyarrow on one line, without passwords and keys."""
     text = " ".join(str(error).split()).removesuffix(":")
-    return shown(text[:_LONGEST_MESSAGE]) or type(error).__name__
+    return shown(text)[:_LONGEST_MESSAGE] or type(error).__name__
 
 
 def tried(call: Callable[[], Result], what: str, position: int | None = None) -> Result:

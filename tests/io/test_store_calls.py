@@ -71,6 +71,7 @@ def test_message_is_one_line_without_credentials() -> None:
     assert text.startswith("a b s3://K:***@b/x?token=*** yy")
     assert "hush" not in text
     assert len(text) <= 300
+    assert "hush" not in reason(OSError("y" * 285 + " s3://K:hushhushhush@b"))
 
 
 def test_connection_is_made_once_and_has_limits() -> None:
