@@ -71,6 +71,21 @@ def test_credentials_are_refused_at_load_and_in_no_message(
             assert "hush" not in str(caught.value)
 
 
+def test_credentials_are_in_no_plan_under_a_schema_of_the_user(
+    spark: SparkSession, s3: S3Server, bucket: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start, _, query = s3.uri(bucket).partition("?")
+    path = f"{start}?{query}&secret_key=hush-hush"
+    rows = spark.read.format("kafkalog").schema("offset bigint").load(path)
+    rows.explain(extended=True)
+    printed = capsys.readouterr().out
+    assert "kafkalog" in printed
+    assert "hush" not in printed
+    with pytest.raises(Exception, match="credentials are not read from a path") as caught:
+        rows.count()
+    assert "hush" not in str(caught.value)
+
+
 def test_stream_reads_what_was_uploaded_since(
     spark: SparkSession, s3: S3Server, credentials: None, tmp_path: Path
 ) -> None:
