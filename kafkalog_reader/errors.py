@@ -19,19 +19,53 @@ KafkaLogError
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_shown_as: dict[str, str] = {}
+_shown_as: dict[str, tuple[str, str]] = {}
+_URI: Final = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]+:/+[^\s'\"]*")
+_PASSWORD: Final = re.compile(r"(?<=:/)(/*[^/?#:@]*):(?![0-9]+(?:/|$))[^?#@]*@")
+_PARAMETER: Final = re.compile(r"(?<=[?&])([^=&#]*)=([^&#]*)")
+_PUBLIC_PARAMETERS: Final = frozenset(
+    {
+        "allow_bucket_creation", "allow_bucket_deletion", "allow_delayed_open",
+        "blob_storage_authority", "blob_storage_scheme", "background_writes", "client_id",
+        "check_directory_existence_before_creation", "dfs_storage_authority",
+        "dfs_storage_scheme", "enable_tls", "endpoint_override", "force_virtual_addressing",
+        "kerb_ticket", "region", "replication", "retry_limit_seconds", "scheme",
+        "smart_defaults", "tenant_id", "tls_ca_file_path", "tls_verify_certificates",
+        "user", "wait_time",
+    }
+)  # fmt: skip
+"""Parameters of the URIs of ``pyarrow.fs`` that are no credentials."""
 
 
-def show_as(folder: str, name: str) -> None:
-    """From now on, show a folder under another name: an archive's, where it was unpacked."""
-    _shown_as[folder] = name
+def show_as(folder: str, name: str, query: str = "") -> None:
+    """From now on, show a folder under another name: an archive's, where it was unpacked.
+
+    Args:
+        folder: its path.
+        name: shown instead.
+        query: follows the whole path in an argument, as in the URI of an object.
+    """
+    _shown_as[folder] = (name, query)
+
+
+def redacted(text: str) -> str:
+    """The text without passwords and unknown parameters of the URIs in it, which may be keys."""
+    return _URI.sub(lambda found: _redacted_uri(found[0]), text) if ":/" in text else text
+
+
+def _redacted_uri(uri: str) -> str:
+    uri = _PASSWORD.sub(r"\1:***@", uri)
+    return _PARAMETER.sub(
+        lambda found: found[0] if found[1] in _PUBLIC_PARAMETERS else f"{found[1]}=***", uri
+    )
 
 
 @contextmanager
@@ -47,10 +81,20 @@ def shown_names() -> Iterator[None]:
 
 def as_given(text: str) -> str:
     """The text with folders under the names that the user gave."""
-    for folder, name in _shown_as.items():
+    for folder, (name, _) in _shown_as.items():
         if folder in text:
             text = text.replace(folder, name)
     return text
+
+
+def as_argument(text: str) -> str:
+    """A path as a command can be given it: that of an object is its whole URI."""
+    for folder, (name, query) in _shown_as.items():
+        if "://" in name and (text == folder or text.startswith(f"{folder}/")):
+            key = text[len(folder) :].replace("%", "%25").replace("?", "%3F").replace("#", "%23")
+            text = f"{name}{key}{query}"
+            break
+    return as_given(text)
 
 
 def shown(text: str) -> str:
@@ -58,7 +102,7 @@ def shown(text: str) -> str:
 
     Control and bidirectional characters, and bytes that are not UTF-8, become backslash escapes.
     """
-    text = as_given(text)
+    text = redacted(as_given(text))
     if text.isprintable():
         return text
     return "".join(

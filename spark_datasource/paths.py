@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import OptionError, UsageError
+from kafkalog_reader.io.object_uri import parse_object_uri
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,7 @@ def parse_paths(given: Mapping[str, str]) -> tuple[str, ...]:
 
     Raises:
         UsageError: no path, or ``paths`` is not a JSON list.
+        LogLayoutError: a URI holds credentials.
     """
     if "path" in given and "paths" in given:
         raise UsageError("options path and paths exclude each other: load([a, b]) takes several")
@@ -67,4 +69,7 @@ def _absolute(text: str) -> str:
         return str(path.absolute())
     named = _NAMED.fullmatch(text)
     name, rest = (named[1], named[2]) if named else ("", text)
-    return text if _SCHEME.match(rest) else name + str(Path(rest).absolute())
+    if _SCHEME.match(rest):
+        parse_object_uri(rest)  # refuses credentials before Spark has the path in a plan
+        return text
+    return name + str(Path(rest).absolute())

@@ -11,7 +11,7 @@ from pyspark.sql.datasource import DataSourceReader
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError
-from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.discovery import discover_arguments
 from kafkalog_reader.io.path_argument import parse_path_arguments
 from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.io.read_context import ReadContext
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import InputPartition
 
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.path_argument import PathArgument
     from kafkalog_reader.tables.request import ReadRequest, TopicPartition
     from kafkalog_reader.tables.table import AnyTable
     from spark_datasource.options import SourceOptions
@@ -71,20 +72,22 @@ class KafkaLogReader(Shipped, DataSourceReader):
             if (
                 options.table not in _PLANNED_FROM_SELECTED
                 or options.follow_links  # what a link leads to is in a folder not looked at
-                or any(argument.archives for argument in arguments)
+                or any(argument.sources for argument in arguments)
             ):
-                return self._planned(table, context).tasks
+                return self._planned(table, arguments, context).tasks
             question = (
                 arguments, options.table, options.named, options.min_partitions,
                 _for_planning(options.request), _for_planning(self.request),
             )  # fmt: skip
-            return _known_plans.planned(question, lambda: self._planned(table, context))
+            return _known_plans.planned(question, lambda: self._planned(table, arguments, context))
         except KafkaLogError as error:
             raise for_spark(error) from None
 
-    def _planned(self, table: AnyTable, context: ReadContext) -> Planned:
+    def _planned(
+        self, table: AnyTable, arguments: Sequence[PathArgument], context: ReadContext
+    ) -> Planned:
         options = self.options
-        evidence = discover(options.paths, context)
+        evidence = discover_arguments(arguments, context)
         check_selection(evidence, options.request, selects_directories=table.selects_directories)
         check_named(options.named, _topic_partitions(evidence, options.request))
         tasks = plan(table, evidence, self.request, options.min_partitions)

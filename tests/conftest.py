@@ -12,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fixtures import live
+from fixtures.object_store.bad_proxy import BadProxy
+from fixtures.object_store.server import CREDENTIALS, S3Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +48,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.update(CREDENTIALS)  # workers inherit them; see the fixture ``s3``
     # Workers must import this checkout, even if another one is installed.
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
@@ -68,3 +71,24 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.sparkContext.setLogLevel("OFF")  # expected failures would print Java stack traces
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    """An S3 server without buckets; each test makes its own."""
+    with S3Server() as server:
+        yield server
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the S3 server, in the environment."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def proxy(s3: S3Server, credentials: None) -> Iterator[BadProxy]:
+    """A proxy in front of the S3 server."""
+    with BadProxy(s3.port) as running:
+        yield running

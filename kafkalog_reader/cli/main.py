@@ -120,8 +120,9 @@ def kafkalog() -> None:
     """Read Kafka's files on disk: read-only, and without a broker.
 
     PATH is a segment file, a partition directory, a log directory, or a folder that holds log
-    directories of several brokers; also a glob in quotes, or an archive of these (.tar, .tar.gz,
-    .tar.zst, .zip). N=PATH gives the node id if meta.properties is missing, NAME=PATH a label.
+    directories of several brokers; also a glob in quotes, an archive of these (.tar, .tar.gz,
+    .tar.zst, .zip), or the URI of an object store (s3://bucket/folder, gs:, abfs:). N=PATH gives
+    the node id if meta.properties is missing, NAME=PATH a label.
 
     \b
     Examples:

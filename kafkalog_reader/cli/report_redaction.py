@@ -6,7 +6,8 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.errors import show_as, shown_names
+from kafkalog_reader.errors import show_as, shown, shown_names
+from kafkalog_reader.io.object_uri import parse_object_uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,11 +47,16 @@ def redaction_of(evidence: Evidence, paths: Sequence[str]) -> Redaction:
     names: dict[str, str] = {}
     for number, root in enumerate(evidence.log_directories, 1):
         if root.path not in _NO_HOST:
-            names[root.path] = f"LOG-DIRECTORY-{number}"
+            names[root.path] = names[shown(root.path)] = f"LOG-DIRECTORY-{number}"
         if root.broker_label is not None:
             names[root.broker_label] = f"COPY-{number}"
     for number, path in enumerate(paths, 1):
+        uri = parse_object_uri(path) or parse_object_uri(path.partition("=")[2])
         given = path.partition("=")[2] or path
+        if uri is not None:
+            given = f"{uri.root}/{uri.key}"
+            names[uri.root] = f"STORE-{number}"
+            names.update({uri.query: ""} if uri.query else {})
         if given not in _NO_HOST:
             names.setdefault(given, f"PATH-{number}")
     return Redaction(names)

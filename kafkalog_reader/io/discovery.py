@@ -11,6 +11,7 @@ import logging
 import os
 import stat
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogLayoutError, LogPosition, UnreadableFileError
@@ -34,7 +35,7 @@ from kafkalog_reader.io.names import (
 )
 from kafkalog_reader.io.path_argument import PathArgument, parse_path_arguments
 from kafkalog_reader.io.read_context import ReadContext
-from kafkalog_reader.io.window import regular_file
+from kafkalog_reader.io.window import read_start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,23 +57,32 @@ def discover(paths: Sequence[str], context: ReadContext | None = None) -> Eviden
 
     Args:
         paths: a segment file, a partition directory, a log directory, a folder of log directories,
-            an archive of these, a path inside one, or a glob; ``N=PATH`` gives the node id that
-            ``meta.properties`` lacks, ``NAME=PATH`` a label.
+            an archive of these, a path inside one, the URI of an object store, or a glob;
+            ``N=PATH`` gives the node id that ``meta.properties`` lacks, ``NAME=PATH`` a label.
         context: how files are read, and whether symbolic links below the paths are followed; by
             default without limits, and they are not. The paths themselves may be links, because
             they were named explicitly.
 
     Raises:
         LogLayoutError: a path does not exist, or holds nothing that Kafka writes.
-        UnreadableFileError: the operating system refused to list a folder, or an archive is
-            damaged or hostile.
+        UnreadableFileError: the operating system refused to list a folder, an archive is
+            damaged or hostile, or an object store failed.
     """
     if not paths:
         raise LogLayoutError("no path given")
     context = context or ReadContext()
-    arguments = list(parse_path_arguments(paths, context))
-    archives = tuple(archive for argument in arguments for archive in argument.archives)
-    search = _Search(replace(context, archives=archives))
+    return discover_arguments(list(parse_path_arguments(paths, context)), context)
+
+
+def discover_arguments(arguments: Sequence[PathArgument], context: ReadContext) -> Evidence:
+    """``discover`` for paths that are parsed already.
+
+    Raises:
+        LogLayoutError: a path holds nothing that Kafka writes.
+        UnreadableFileError: the operating system refused to list a folder.
+    """
+    sources = tuple(source for argument in arguments for source in argument.sources)
+    search = _Search(replace(context, sources=sources))
     for argument in arguments:
         search.look_at(argument)
     return search.evidence()
@@ -181,9 +191,8 @@ class _Search:
         """Whether ``kafkalog salvage`` wrote a folder, by its manifest: no broker serves it."""
         manifest = os.path.join(path, MANIFEST)
         try:
-            with regular_file(manifest, context=self.context) as descriptor:
-                start = os.pread(descriptor, _MANIFEST_START, 0)
-        except (OSError, UnreadableFileError):
+            start = read_start(manifest, _MANIFEST_START, context=self.context)
+        except UnreadableFileError:
             return False
         if MANIFEST_KEY.encode() not in start:
             return False
@@ -233,7 +242,8 @@ class _Search:
             path = os.path.realpath(path)
         directory, file_name = os.path.dirname(path) or ".", os.path.basename(path)
         name = parse_segment_file_name(file_name)
-        foreign = _foreign(path, by_content=name is None)
+        start = partial(read_start, path, context=self.context)
+        foreign = describe_foreign_file(path, start if name is None else None)
         if foreign is not None:
             raise LogLayoutError(f"{shown(path)}: {foreign}")
         if name is None:
@@ -272,13 +282,6 @@ class _Search:
             is_whole=is_whole,
             context=self.context,
         )
-
-
-def _foreign(path: str, *, by_content: bool) -> str | None:
-    try:
-        return describe_foreign_file(path, by_content=by_content)
-    except OSError as error:
-        raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
 
 
 def _status(path: str) -> os.stat_result:

@@ -1,13 +1,17 @@
 """Recognises files that are not Kafka's but are often given as if they were.
 
-Sources: ZooKeeper FileTxnLog, FileSnap; Redpanda storage/segment_utils; the git-lfs specification.
+Sources: ZooKeeper FileTxnLog, FileSnap; Redpanda storage/segment_utils; the git-lfs specification;
+LocalTieredStorage of Kafka's tests, and Aiven's tiered-storage-for-apache-kafka.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GIT_LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 GIT_LFS_ADVICE: Final = "a git-lfs pointer, not the file itself: run `git lfs pull` in the clone"
@@ -30,11 +34,20 @@ _REDPANDA: Final = (
     "a Redpanda segment, whose batch headers differ from Kafka's: read it with "
     "Redpanda's offline_log_viewer, or consume the topic"
 )
+_REMOTE_SEGMENT: Final = (
+    "remote storage of tiered topics (KIP-405), which is not read: copy segments that the plugin "
+    "neither compressed nor encrypted to TOPIC-PARTITION/OFFSET.log, with the 20 digits of the name"
+)
 ARCHIVES: Final = (".tar", ".tgz", ".gz", ".zip", ".zst", ".xz", ".bz2", ".7z")
 _BY_NAME: Final = (
     (re.compile(r"snapshot\.[0-9a-f]{1,16}", re.ASCII), "snapshot.*", _ZOOKEEPER_SNAPSHOT),
     (re.compile(r"log\.[0-9a-f]{1,16}", re.ASCII), "log.*", _ZOOKEEPER_LOG),
     (re.compile(r"[0-9]{1,20}-[0-9]{1,20}-v[0-9]\.log", re.ASCII), "*-v*.log", _REDPANDA),
+    (
+        re.compile(r"[0-9]{20}-[A-Za-z0-9_-]{22}\.(log|rsm-manifest)", re.ASCII),
+        "OFFSET-ID.log",
+        _REMOTE_SEGMENT,
+    ),
 )
 _BY_CONTENT: Final = (
     (GIT_LFS_POINTER, GIT_LFS_ADVICE),
@@ -47,15 +60,13 @@ _BY_CONTENT: Final = (
 )
 
 
-def describe_foreign_file(path: str, *, by_content: bool = True) -> str | None:
+def describe_foreign_file(path: str, read_start: Callable[[int], bytes] | None) -> str | None:
     """What a file is and what to do with it; None if it is not known to be foreign.
 
     Args:
         path: a regular file.
-        by_content: check its first bytes, too. A segment may begin with any bytes.
-
-    Raises:
-        OSError: it cannot be read.
+        read_start: reads up to so many of its first bytes; None does not check them, because a
+            segment may begin with any bytes.
     """
     name = os.path.basename(path)
     if name.endswith(ARCHIVES):
@@ -63,10 +74,9 @@ def describe_foreign_file(path: str, *, by_content: bool = True) -> str | None:
     for pattern, _, description in _BY_NAME:
         if pattern.fullmatch(name):
             return description
-    if not by_content:
+    if read_start is None:
         return None
-    with open(path, "rb") as file:
-        start = file.read(len(GIT_LFS_POINTER))
+    start = read_start(len(GIT_LFS_POINTER))
     return next((what for magic, what in _BY_CONTENT if start.startswith(magic)), None)
 
 

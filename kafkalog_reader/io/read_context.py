@@ -11,7 +11,7 @@ from kafkalog_reader.format.decompression_limit import DEFAULT_LIMITS, Limits
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from kafkalog_reader.io.archive import Archive
+    from kafkalog_reader.io.private_folder import Source
     from kafkalog_reader.io.read_rate import ReadRate
     from kafkalog_reader.io.threads import Threads
 
@@ -65,7 +65,7 @@ class ReadContext:
         limits: how much one batch may decompress to.
         rate: limits the bytes per second from disk; None does not.
         threads: those that share the work; None where each question has its own.
-        archives: those whose folders are read.
+        sources: what private folders stand for, if paths lead there: archives, object stores.
         look: remembers small files and folders; None or ended, each is read every time.
     """
 
@@ -73,7 +73,7 @@ class ReadContext:
     limits: Limits = field(default=DEFAULT_LIMITS, compare=False)
     rate: ReadRate | None = field(default=None, compare=False, repr=False)
     threads: Threads | None = field(default=None, compare=False, repr=False)
-    archives: tuple[Archive, ...] = field(default=(), compare=False, repr=False)
+    sources: tuple[Source, ...] = field(default=(), compare=False, repr=False)
     look: Look | None = field(default=None, compare=False, repr=False)
 
     def once(
@@ -109,11 +109,11 @@ class ReadContext:
         return replace(self, look=None)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _plain, (self.follow_links, self.limits, self.archives)
+        return _plain, (self.follow_links, self.limits, self.sources)
 
 
-def _plain(follow_links: bool, limits: Limits, archives: tuple[Archive, ...] = ()) -> ReadContext:
-    return ReadContext(follow_links=follow_links, limits=limits, archives=archives)
+def _plain(follow_links: bool, limits: Limits, sources: tuple[Source, ...] = ()) -> ReadContext:
+    return ReadContext(follow_links=follow_links, limits=limits, sources=sources)
 
 
 def _listed(path: str) -> Sequence[os.DirEntry[str]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.foreign_file import GIT_LFS_ADVICE, GIT_LFS_POINTER, MAX_POINTER_SIZE
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.object_file import object_at
 from kafkalog_reader.io.page_cache import cold_ranges, let_go, stop_reading_ahead
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Windows:
         start, stop: the byte range; ``stop`` is None for the end of the file, and at most that.
         size: of the buffer in bytes; it grows if ``read`` needs more.
         allocate: allocates the buffer; a pool that reuses memory avoids page faults.
+        may_be_pointer: whether a pointer of git-lfs may be read.
 
     Raises:
         UnreadableFileError: the file cannot be opened, is not regular (a FIFO would hang), or is
@@ -51,23 +53,32 @@ class Windows:
         size: int = WINDOW_SIZE,
         context: ReadContext,
         allocate: Callable[[int], Any] = bytearray,
+        may_be_pointer: bool = False,
     ) -> None:
         self.path = path
         self._allocate = allocate
         self._rate = context.rate
         self._descriptor = open_regular_file(path, context=context)
-        self.size_in_bytes = os.fstat(self._descriptor).st_size
-        if len(GIT_LFS_POINTER) <= self.size_in_bytes <= MAX_POINTER_SIZE:
-            self._refuse_pointer()
+        status = os.fstat(self._descriptor)
+        self.size_in_bytes = status.st_size
+        self._object = object_at(path, status.st_size, status.st_mtime_ns)
         self.start = min(max(start, 0), self.size_in_bytes)
         self.stop = self.size_in_bytes if stop is None else min(stop, self.size_in_bytes)
         self._buffer = memoryview(allocate(max(1, min(size, self.stop - self.start)))).cast("B")
+        may_look_so = len(GIT_LFS_POINTER) <= self.size_in_bytes <= MAX_POINTER_SIZE
+        if may_look_so and not may_be_pointer:
+            self._refuse_pointer()
 
     def _refuse_pointer(self) -> None:
         """Refuse a git-lfs pointer, which otherwise looks like a log that ends at once."""
-        start = os.pread(self._descriptor, len(GIT_LFS_POINTER), 0)
+        start = bytearray(len(GIT_LFS_POINTER))
+        try:
+            self._fill(memoryview(start), 0)
+        except UnreadableFileError:
+            self.close()
+            raise
         if start == GIT_LFS_POINTER:
-            os.close(self._descriptor)
+            self.close()
             raise UnreadableFileError(GIT_LFS_ADVICE, LogPosition(shown(self.path)))
 
     def read(self, position: int, at_least: int = 0, *, at_most: int | None = None) -> memoryview:
@@ -86,7 +97,9 @@ class Windows:
         if wanted > len(self._buffer):  # a record batch larger than the window
             self._buffer = memoryview(self._allocate(wanted)).cast("B")
         window = self._buffer[:wanted]
-        cold = tuple(cold_ranges(self._descriptor, position, position + wanted))
+        cold: tuple[tuple[int, int], ...] = ()
+        if self._object is None:
+            cold = tuple(cold_ranges(self._descriptor, position, position + wanted))
         if cold:
             stop_reading_ahead(self._descriptor)
         try:
@@ -105,7 +118,7 @@ class Windows:
             if limit is not None:
                 limit.take(len(part))
             try:
-                count = os.preadv(self._descriptor, [part], position + filled)
+                count = self._read_into(part, position + filled)
             except OSError as error:
                 where = LogPosition(shown(self.path), position + filled)
                 raise UnreadableFileError(_reason(error), where) from error
@@ -117,12 +130,19 @@ class Windows:
                 )
             filled += count
 
+    def _read_into(self, part: memoryview, position: int) -> int:
+        if self._object is not None:
+            return self._object.read_into(part, position, self.stop)
+        return os.preadv(self._descriptor, [part], position)
+
     def next_data(self, position: int) -> int:
         """The first position from here on that is not in a hole; ``stop`` if there is none.
 
         For a sparse file of a terabyte this is one call, while reading its zeros would take an
         hour.
         """
+        if self._object is not None:
+            return position
         try:
             found = os.lseek(self._descriptor, position, os.SEEK_DATA)
         except OSError as error:  # ENXIO: only holes; other errors: a file system without holes
@@ -185,6 +205,16 @@ def open_regular_file(path: str, *, context: ReadContext) -> int:
         os.close(descriptor)
         raise UnreadableFileError("not a regular file", where)
     return descriptor
+
+
+def read_start(path: str, size: int, *, context: ReadContext) -> bytes:
+    """Up to so many first bytes of a regular file, also of a pointer of git-lfs.
+
+    Raises:
+        UnreadableFileError: it cannot be read.
+    """
+    with Windows(path, 0, size, size=size, context=context, may_be_pointer=True) as windows:
+        return bytes(windows.read(0))
 
 
 def read_small_file(path: str, limit: int, *, context: ReadContext) -> bytes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 
-from kafkalog_reader.errors import as_given
+from kafkalog_reader.errors import as_argument
 
 
 def shell_word(text: str) -> str:
     """The text as one word; ``$'...'`` of bash, zsh and ksh if it cannot be printed."""
-    text = as_given(text)
+    text = as_argument(text)
     if text.isprintable():
         return shlex.quote(text)
     escaped = (

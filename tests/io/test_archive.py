@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import time
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +21,6 @@ from fixtures.captures import path as capture_path
 from kafkalog_reader import registry
 from kafkalog_reader.errors import LogLayoutError, UnreadableFileError, shown
 from kafkalog_reader.io import archive_members, unpacking
-from kafkalog_reader.io.archive import _delete_abandoned
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.read_rate import ReadRate
@@ -39,7 +37,7 @@ COPIED_AT = 1_700_000_000
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of its own for what is unpacked, and no memory of folders of other tests."""
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
-    monkeypatch.setattr("kafkalog_reader.io.archive._held", {})
+    monkeypatch.setattr("kafkalog_reader.io.private_folder._held", {})
     monkeypatch.setattr("kafkalog_reader.errors._shown_as", {})
     (tmp_path / "temporary").mkdir()
     return tmp_path / "temporary"
@@ -378,33 +376,3 @@ def test_worker_unpacks_what_it_does_not_have_and_deletes_it(
     assert list((temporary / f"kafkalog-{os.geteuid()}").iterdir()) == []
     tar_of(tmp_path / "a.tar", (f"t-0/{LOG}", b"another"))
     assert b"not the archive that was planned with" in in_another_process(pickled).stderr
-
-
-def test_folder_of_a_killed_process_is_deleted_after_an_hour(
-    tmp_path: Path, temporary: Path
-) -> None:
-    base = temporary / f"kafkalog-{os.geteuid()}"
-    archive = tar_of(tmp_path / "a.tar", (f"t-0/{LOG}", b""))
-    script = (
-        "from kafkalog_reader.io.discovery import discover as d; import os, sys; d(sys.argv[1:])"
-    )
-    subprocess.run([sys.executable, "-c", f"{script}; os._exit(9)", archive], check=False)
-    (lock,) = base.glob("*.lock")
-    _delete_abandoned(str(base))
-    assert lock.with_suffix("").is_dir()
-    os.utime(lock, (time.time() - 3700,) * 2)
-    _delete_abandoned(str(base))
-    assert list(base.iterdir()) == []
-
-
-def test_folder_prepared_by_somebody_else_is_not_used(tmp_path: Path, temporary: Path) -> None:
-    archive = tar_of(tmp_path / "a.tar", (f"t-0/{LOG}", b""))
-    base = temporary / f"kafkalog-{os.geteuid()}"
-    (tmp_path / "theirs").mkdir()
-    base.symlink_to(tmp_path / "theirs")
-    with pytest.raises(UnreadableFileError, match=r"a\.tar"):
-        discover([str(archive)])
-    base.unlink()
-    base.mkdir(mode=0o755)
-    with pytest.raises(UnreadableFileError, match=r"a\.tar"):
-        discover([str(archive)])

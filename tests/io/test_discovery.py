@@ -246,8 +246,8 @@ def test_matches_of_a_glob_that_are_not_kafkas_are_passed_by(
 
 def test_file_scheme_is_understood_and_others_are_refused(broker: Path) -> None:
     assert len(found(discover([f"file://{broker}"]))) == 2
-    with pytest.raises(LogLayoutError, match="only local paths are read, not s3a:"):
-        discover(["s3a://bucket/logs"])
+    with pytest.raises(LogLayoutError, match="neither a local path nor a store that pyarrow reads"):
+        discover(["ftp://host/logs"])
 
 
 def test_renamed_directories_are_listed_with_their_state(tree: Tree) -> None:
@@ -511,3 +511,11 @@ def test_a_git_lfs_pointer_in_the_place_of_a_segment_is_not_an_empty_log(broker:
     with pytest.raises(UnreadableFileError) as caught:
         table.to_arrow()
     assert str(caught.value).startswith(f"{log}: a git-lfs pointer, not the file itself")
+
+
+@pytest.mark.parametrize("folder", ["t-0-dZpYpWbSR8uwpL9c2-_x5A", "t-dZpYpWbSR8uwpL9c2-_x5A/0"])
+def test_remote_storage_of_tiered_topics_is_named(tree: Tree, folder: str) -> None:
+    name = f"{folder}/{'0' * 20}-dZpYpWbSR8uwpL9c2-_x5A"
+    root = tree(f"{name}.log", f"{name}.rsm-manifest", f"{name}.index")
+    with pytest.raises(LogLayoutError, match=r"remote storage of tiered topics \(KIP-405\)"):
+        discover([str(root)])

@@ -17,6 +17,9 @@ from kafkalog_reader.io.foreign_file import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+REMOTE = f"{'0' * 20}-dZpYpWbSR8uwpL9c2-_x5A"
+"""As LocalTieredStorage and Aiven's plugin name what they store of a segment."""
+
 
 @pytest.mark.parametrize(
     ("name", "pattern", "what"),
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
         pytest.param("log.7f", "log.*", "ZooKeeper transaction log", id="transaction_log"),
         pytest.param(f"log.{'f' * 16}", "log.*", "ZooKeeper transaction log", id="greatest_zxid"),
         pytest.param("0-1-v1.log", "*-v*.log", "Redpanda segment", id="redpanda"),
+        pytest.param(f"{REMOTE}.log", "OFFSET-ID.log", "remote storage", id="tiered"),
+        pytest.param(f"{REMOTE}.rsm-manifest", "OFFSET-ID.log", "remote storage", id="aiven"),
     ],
 )
 def test_names_of_other_programs_are_known(name: str, pattern: str, what: str) -> None:
@@ -39,6 +44,7 @@ def test_names_of_other_programs_are_known(name: str, pattern: str, what: str) -
     [
         "00000000000000000000.log", "00000000000000000000.snapshot", "snapshot.", "log.xyz",
         f"log.{'f' * 17}", "mylog.1", "log.1.old", "1-v1.log", "1-2-v10.log", "LOG.1", "log.٣",
+        f"{REMOTE}.index", f"{REMOTE}x.log", f"{REMOTE[1:]}.log",
     ],
 )  # fmt: skip
 def test_other_names_are_not(name: str) -> None:
@@ -70,21 +76,19 @@ def test_first_bytes_give_other_files_away(
 ) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(content)
-    found = describe_foreign_file(str(path))
+    found = describe_foreign_file(str(path), lambda size: content[:size])
     assert found is None if what is None else found is not None and found.startswith(what)
-    assert describe_foreign_file(str(path), by_content=False) is None
+    assert describe_foreign_file(str(path), None) is None
 
 
 @pytest.mark.parametrize("name", ["logs.tar", "logs.tgz", "x.log.gz", "x.zip", "x.7z"])
 def test_archives_are_known_by_name_without_a_look_inside(tmp_path: Path, name: str) -> None:
-    advice = describe_foreign_file(str(tmp_path / name))
+    advice = describe_foreign_file(str(tmp_path / name), None)
     assert advice is not None
     assert advice.startswith("an archive: unpack it first, and give the unpacked folder (")
 
 
 def test_name_decides_before_the_content(tmp_path: Path) -> None:
-    path = tmp_path / "snapshot.1"
-    path.write_bytes(b"ZKLG")
-    found = describe_foreign_file(str(path))
+    found = describe_foreign_file(str(tmp_path / "snapshot.1"), lambda size: b"ZKLG"[:size])
     assert found is not None
     assert found.startswith("a ZooKeeper snapshot")

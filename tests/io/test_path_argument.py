@@ -59,8 +59,8 @@ def test_path_may_have_a_name(
         ("-1=broker-1", "a node id is 0 to 2147483647"),
         ("2147483648=broker-1", "a node id is 0 to 2147483647"),
         ("broker-[9]", "nothing matches this pattern"),
-        ("s3://bucket/logs", "only local paths are read, not s3:"),
-        ("east=hdfs:/logs", "only local paths are read, not hdfs:"),
+        ("dbfs:/logs", "neither a local path nor a store that pyarrow reads"),
+        ("east=http://host/logs", "neither a local path nor a store that pyarrow reads"),
         ("1=", "1=: no such file or directory"),
     ],
 )

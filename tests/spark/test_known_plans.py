@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import cluster, replica
-from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.discovery import discover_arguments
 from spark_datasource import reader as reader_module
 from spark_datasource.known_plans import KnownPlans
 from spark_datasource.source import KafkaLogDataSource
@@ -51,9 +51,9 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def counted(*arguments: object) -> object:
         made.append("made")
-        return discover(*arguments)  # type: ignore[arg-type]
+        return discover_arguments(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(reader_module, "discover", counted)
+    monkeypatch.setattr(reader_module, "discover_arguments", counted)
     monkeypatch.setattr(
         reader_module, "_known_plans", KnownPlans(settled_ns=int(SETTLED * 1_000_000_000))
     )
