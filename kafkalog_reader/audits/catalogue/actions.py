@@ -193,12 +193,12 @@ START_WITHOUT_CHECKPOINT: Final = action(
     explanation="recovery-point-offset-checkpoint: after an unclean stop every segment is "
     "recovered, and a log is cut at its first damaged batch. replication-offset-checkpoint: "
     "consumers wait until the followers have fetched from the leader. "
-    "log-start-offset-checkpoint: records come back that kafka-delete-records deleted; delete "
-    "them again when the broker runs. kafkalog ls shows the log starts of the other replicas.",
+    "log-start-offset-checkpoint: records come back that were deleted by kafka-delete-records.sh; "
+    "delete them again when the broker runs. kafkalog ls shows the log starts of the other "
+    "replicas.",
     command="kafkalog table recoveries /mnt/b1/kafka-logs\n"
     "kafkalog plan 1=/mnt/b1 2=/mnt/b2 3=/mnt/b3\n"
-    "kafkalog ls /mnt/b2/kafka-logs\n"
-    "kafka-delete-records.sh --bootstrap-server HOST:9092 --offset-json-file FILE",
+    "kafkalog ls /mnt/b2/kafka-logs",
 )
 RESTORE_IDENTITY: Final = action(
     "A27",
