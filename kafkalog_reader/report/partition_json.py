@@ -84,7 +84,7 @@ def _replica(audit: PartitionAudit, replica: ReplicaAudit) -> dict[str, Any]:
         "logStartOffset": history.log_start_offset,
         "logEndOffset": history.log_end_offset,
         "checkpointedHighWatermark": files.checkpointed_high_watermark,
-        "highWatermarkLow": None if bounds is None else bounds.known,
+        "highWatermarkLow": history.high_watermark_low if bounds is None else bounds.known,
         "highWatermarkHigh": None if bounds is None else bounds.possible,
         "supersededAt": None if bounds is None else bounds.superseded,
         "lastLeaderEpoch": history.last_leader_epoch,
