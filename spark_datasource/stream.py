@@ -21,7 +21,7 @@ from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.asked_offsets import LogBounds, asked_of, bounds_of
-from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.log_unit import log_units
 from kafkalog_reader.tables.request import ReadRequest, Until
 from kafkalog_reader.tables.selection import check_selection

@@ -18,7 +18,7 @@ from kafkalog_reader.format.batch_fields import (
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.kernel import records
 from kafkalog_reader.scan.damage import Damage
-from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit, log_units

@@ -15,7 +15,6 @@ from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.one_look import one_look_each
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.log_tail import LogTail, end_after_damage, scan_tail
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+    from kafkalog_reader.scan.damage import Damage
     from kafkalog_reader.tables.request import ReadRequest
 
 logger = logging.getLogger(__name__)
@@ -52,36 +52,24 @@ Lineage = list[tuple[int, int]]
 """(leader epoch, first offset) in order: each epoch lasts to the next one's first offset."""
 
 
-def chosen_replicas(
-    evidence: Evidence,
-    request: ReadRequest,
-    prepare: Callable[[LogDirectory], None] | None = None,
-) -> Iterator[PartitionDirectory]:
-    """Yield the live partition directories that ``request.replica`` asks for.
-
-    Args:
-        evidence: the supplied paths.
-        request: which partitions and replicas.
-        prepare: reads what must be older than the logs, before folders of its log directory are
-            listed.
-
-    Raises:
-        UnreadableFileError: a directory cannot be listed or a log cannot be read.
-    """
-    damage = Damage(request.mode)
-    for _, chosen, _ in chosen_by_partition(evidence, request, damage, prepare):
-        yield from chosen
-
-
 def chosen_by_partition(
     evidence: Evidence,
     request: ReadRequest,
     damage: Damage,
     prepare: Callable[[LogDirectory], None] | None = None,
+    narrowed: Callable[[Sequence[PartitionDirectory]], Sequence[PartitionDirectory]] | None = None,
 ) -> Iterator[tuple[Sequence[PartitionDirectory], Sequence[PartitionDirectory], Sequence[Lacking]]]:
     """Yield all live copies of each partition, those to read, and what the best of them lacks.
 
     Their folders are listed once, up to the next partition.
+
+    Args:
+        evidence: the supplied paths.
+        request: which partitions and replicas.
+        damage: receives copies that cannot be read.
+        prepare: reads what must be older than the logs, before folders of its log directory are
+            listed.
+        narrowed: the copies of which the best is chosen; by default all.
 
     Raises:
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
@@ -95,7 +83,8 @@ def chosen_by_partition(
                 for replica in asked:
                     prepare(replica.log_directory)
             if request.replica == "best" and len(replicas) > 1:
-                best, lacking = best_and_lacking(replicas, damage)
+                compared = replicas if narrowed is None else narrowed(replicas)
+                best, lacking = best_and_lacking(compared, damage)
                 if best is not None:
                     warn_of_lacking(best, lacking, with_cluster=several_clusters)
                 yield replicas, () if best is None else (best,), lacking

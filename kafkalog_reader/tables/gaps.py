@@ -26,7 +26,7 @@ from kafkalog_reader.scan.batch_run import MAX_OFFSET
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing_records
 from kafkalog_reader.scan.log_tail import scan_tail
-from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_shares import grouped
 from kafkalog_reader.tables.log_unit import LOG_START_CHECKPOINT, log_start_offset

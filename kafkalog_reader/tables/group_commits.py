@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from kafkalog_reader.decode.arrow_arrays import fixed_width
 from kafkalog_reader.decode.commit_columns import commit_columns
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.internal_topic import log_request, record_schema, selects_all
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.record_rows import read_slice

@@ -19,6 +19,7 @@ from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import best_replica
 from kafkalog_reader.tables.commit_moment import CommitMoment
 from kafkalog_reader.tables.commit_place import CommittedLog, Place
+from kafkalog_reader.tables.current_topics import CurrentTopics
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
 from kafkalog_reader.tables.group_commits import (
     OFFSETS_TOPIC,
@@ -178,8 +179,9 @@ def _add_logs(rows: list[dict[str, Any]], evidence: Evidence, request: ReadReque
     """Add to each row what is known of the log of its partition."""
     partitions = frozenset((row["topic"], row["partition"]) for row in rows)
     asked = ReadRequest(assigned=partitions, mode=request.mode)
+    topics = CurrentTopics(evidence=evidence)
     logs = {
-        (cluster, topic, partition): _log(replicas, asked)
+        (cluster, topic, partition): _log(topics.copies(replicas), asked)
         for (cluster, topic, partition), replicas in evidence.topic_partitions(asked)
     }
     for row in rows:

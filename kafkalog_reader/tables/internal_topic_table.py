@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.log_unit import LogUnit, slices_of
 from kafkalog_reader.tables.record_rows import read_slice

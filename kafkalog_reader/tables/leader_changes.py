@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.log_unit import slices_of
 from kafkalog_reader.tables.record_rows import read_slice

@@ -15,8 +15,9 @@ from kafkalog_reader.format.messages.records import decode_framed
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.partition_directory import metadata_snapshots
+from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.segment_slice import SegmentSlice
-from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.best_replica import chosen_by_partition
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.log_unit import slices_of
 from kafkalog_reader.tables.record_rows import read_slice
@@ -66,7 +67,8 @@ class MetadataRecord:
 def metadata_units(evidence: Evidence, request: ReadRequest) -> Iterator[MetadataUnit]:
     """One unit for each cluster: the best copy of its metadata log."""
     log = log_request(request, METADATA_TOPIC)
-    for directory in chosen_replicas(evidence, log):
+    chosen = chosen_by_partition(evidence, log, Damage(log.mode))
+    for directory in (each for _, copies, _ in chosen for each in copies):
         snapshots = [
             (end_offset, SegmentSlice.whole(directory, snapshot, is_log_end=True))
             for end_offset, snapshot in metadata_snapshots(directory)

@@ -21,9 +21,10 @@ from kafkalog_reader.scan.expected_end import ExpectedEnds, missing_records
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
 from kafkalog_reader.tables.best_replica import (
     best_and_lacking,
-    chosen_replicas,
     warn_of_lacking,
 )
+from kafkalog_reader.tables.chosen_replicas import chosen_replicas
+from kafkalog_reader.tables.current_topics import CurrentTopics
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows
 from kafkalog_reader.tables.open_transactions import position_before, replay_transactions
@@ -167,10 +168,13 @@ class OpenTransactionsTable(Table[OpenTransactionsUnit]):
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[OpenTransactionsUnit]:
         """One unit for each partition."""
         coordinators = Coordinators(evidence=evidence)
+        topics = CurrentTopics(evidence=evidence)
         for (_cluster, topic, _partition), replicas in evidence.topic_partitions(request):
             if topic is not None:
                 yield OpenTransactionsUnit(
-                    size_in_bytes=0, replicas=replicas, coordinators=coordinators
+                    size_in_bytes=0,
+                    replicas=tuple(topics.copies(replicas)),
+                    coordinators=coordinators,
                 )
 
     def read(

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
-from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC, GroupCommitsTable, commits_in
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.log_unit import slices_of

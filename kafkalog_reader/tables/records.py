@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from kafkalog_reader.io.progress import Progress, metrics_of, no_progress
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.asked_offsets import asked_of
-from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.schemas.records import RECORDS

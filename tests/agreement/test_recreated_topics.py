@@ -6,6 +6,7 @@ Captures ``recreated`` (4.4.0, with topic ids) and ``recreated_0.11.0.3`` (witho
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +18,8 @@ from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.verify import verify_command
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import click
 
 WITH_IDS, WITHOUT = "recreated", "recreated_0.11.0.3"
@@ -71,8 +74,38 @@ def test_two_topics_of_one_name_are_not_compared() -> None:
     state = f"{WITH_IDS}/a-away"
     (partition,) = answer(replica_diff, state)
     assert partition["verdict"] == "undecidable"
+    assert partition["reason"].endswith(
+        "by the metadata log the topic that exists is that of broker 0"
+    )
     for found in (partition["findings"], answer(verify_command, state)):
         assert "KL-009" in {each["code"] for each in found}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_records_are_those_of_the_topic_that_exists(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = f"{WITH_IDS}/{name}"
+    read = kafkalog_reader.open(str(captures.path(state))).records(topic="t").to_arrow()
+    assert [value.decode() for value in read["value"].to_pylist()] == consumed(state)
+    warnings = [each.getMessage() for each in caplog.records]
+    warning = "t-0: not read from broker 1: a copy of a deleted topic of this name"
+    assert (warning in warnings) == (name == "a-away")
+
+
+def test_which_topic_exists_is_unknown_without_the_metadata_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for broker in ("broker-0", "broker-1"):
+        shutil.copytree(captures.path(f"{WITH_IDS}/a-away") / broker, tmp_path / broker)
+        shutil.rmtree(tmp_path / broker / "__cluster_metadata-0")
+    read = kafkalog_reader.open(str(tmp_path)).records(topic="t").to_arrow()
+    assert read.num_rows == 4  # the longer log, with a warning
+    (warning,) = [each.getMessage() for each in caplog.records if "unknown" in each.getMessage()]
+    assert warning.startswith(
+        "t-0: copies of different topics of this name; which of them exists is unknown: "
+        "broker 0 has topic id "
+    )
 
 
 @pytest.mark.parametrize("name", ["b-returned", "c-leads"])

@@ -18,9 +18,9 @@ from kafkalog_reader.tables.best_replica import (
     best_and_lacking,
     best_replica,
     chosen_by_partition,
-    chosen_replicas,
     warn_of_lacking,
 )
+from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.request import ReadRequest
 from tests.io.counted_rate import CountedRate
 from tests.tables.logs import batch, offsets, rows, write_segment

@@ -31,7 +31,7 @@ from kafkalog_reader.audits.log.record_count import count_records, first_batch_c
 from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
 from kafkalog_reader.audits.partition.lost_start import first_base
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, joined
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
@@ -143,7 +143,7 @@ class _Auditor:
         files = tuple(map(inspect_replica, directories))
         compared_from = first_compared(files) if self.quick else None
         streams = dict(zip(files, self._streams(files, compared_from), strict=True))
-        comparison, damaged = _compared(streams)
+        comparison, damaged = _compared(streams, self.topics)
         histories = {replica: history_of(replica, stream) for replica, stream in streams.items()}
         keys = KeyCheck()
         if isinstance(comparison, Comparison):
@@ -330,7 +330,7 @@ class _Auditor:
 
 
 def _compared(
-    streams: Mapping[Replica, BatchStream],
+    streams: Mapping[Replica, BatchStream], topics: ClusterTopics | None
 ) -> tuple[Comparison | NotCompared, Mapping[Replica, DamagedBatches]]:
     """Read all streams to their ends; also return the damaged batches of each replica.
 
@@ -339,11 +339,20 @@ def _compared(
     if len({replica.topic_id for replica in streams} - {None}) <= 1:
         comparison = compare(tuple(streams), tuple(streams.values()))
         return comparison, comparison.damaged
-    reason = "the replicas have different topic ids: they are different topics of the same name"
-    return NotCompared(reason), {
+    return NotCompared(_of_several_topics(tuple(streams), topics)), {
         replica: compare([replica], [stream]).damaged[replica]
         for replica, stream in streams.items()
     }
+
+
+def _of_several_topics(replicas: Sequence[Replica], topics: ClusterTopics | None) -> str:
+    """Why they are not compared, and which of them are of the topic that exists."""
+    reason = "the replicas have different topic ids: they are different topics of the same name"
+    current = None if topics is None else topics.topic_ids.get(replicas[0].directory.topic or "")
+    of_current = [each.name for each in replicas if each.topic_id == current]
+    if current is None or not of_current:
+        return reason
+    return f"{reason}; by the metadata log the topic that exists is that of {joined(of_current)}"
 
 
 def _reason(replicas: Sequence[ReplicaAudit], comparison: Comparison | NotCompared) -> str:
