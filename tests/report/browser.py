@@ -61,7 +61,7 @@ class Browser:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._socket.close()
+        self._loop.run_until_complete(self._disconnected())
         self._process.terminate()
         self._process.wait(_PATIENCE)
         self._loop.close()
@@ -77,6 +77,10 @@ class Browser:
             targets = json.load(answer)
         (url,) = (each["webSocketDebuggerUrl"] for each in targets if each["type"] == "page")
         return await websocket_connect(url, max_message_size=1 << 28)
+
+    async def _disconnected(self) -> None:
+        """Inside of the loop: tornado would make another one, and leave it open."""
+        self._socket.close()
 
     def call(self, method: str, **parameters: object) -> dict[str, Any]:
         """Call a method of the protocol, and return its result."""
