@@ -60,55 +60,51 @@ def schema_named(name: str) -> dict[str, Any]:
     """
     from kafkalog_reader import registry
     from kafkalog_reader.cli.replica_groups import KEYS
-    from kafkalog_reader.report import json_schema
+    from kafkalog_reader.report.json_schemas import partition, plan, quorum, report, rows
     from kafkalog_reader.tables.schemas import commands
 
     match name:
         case "replica-diff":
-            return json_schema.partition_schema()
+            return partition.partition_schema()
         case "plan":
-            return json_schema.plan_schema()
+            return plan.plan_schema()
         case "quorum":
-            return json_schema.quorum_schema()
+            return quorum.quorum_schema()
         case "report":
-            return json_schema.report_schema(
+            return report.report_schema(
                 commands.GROUP_PARTITIONS,
                 registry.table("open_transactions").columns,
                 commands.TIMELINE,
             )
         case "changes":
-            return json_schema.changes_schema()
+            return rows.changes_schema()
         case "ls-by-topic":
-            return json_schema.group_schema("topic", KEYS["topic"])
+            return rows.group_schema("topic", KEYS["topic"])
         case "ls-by-broker":
-            return json_schema.group_schema("broker", KEYS["broker"])
+            return rows.group_schema("broker", KEYS["broker"])
         case "find":
-            return json_schema.command_schema(
-                "find", "A record that matches", commands.FOUND_RECORDS
-            )
+            return rows.command_schema("find", "A record that matches", commands.FOUND_RECORDS)
         case "timeline":
-            return json_schema.command_schema(
-                "timeline", "A change of a partition", commands.TIMELINE
-            )
+            return rows.command_schema("timeline", "A change of a partition", commands.TIMELINE)
         case "census":
-            return json_schema.command_schema(
+            return rows.command_schema(
                 "census", "Batches of a topic with one codec and format", commands.CENSUS
             )
         case "duplicates":
-            return json_schema.command_schema(
+            return rows.command_schema(
                 "duplicates", "A partition with duplicates", commands.DUPLICATES
             )
         case "duplicates-by-record":
-            return json_schema.command_schema(
+            return rows.command_schema(
                 "duplicates --by record", "A duplicate", commands.DUPLICATE_RECORDS
             )
         case "keys":
-            return json_schema.command_schema("keys", "The keys of a topic", commands.KEYS)
+            return rows.command_schema("keys", "The keys of a topic", commands.KEYS)
         case "groups-by-partition":
-            return json_schema.command_schema(
+            return rows.command_schema(
                 "groups", "A partition of a group", commands.GROUP_PARTITIONS
             )
         case "groups-by-group":
-            return json_schema.command_schema("groups --by group", "A group", commands.GROUP_TOTALS)
+            return rows.command_schema("groups --by group", "A group", commands.GROUP_TOTALS)
         case _:
-            return json_schema.table_schema(registry.table(name))
+            return rows.table_schema(registry.table(name))

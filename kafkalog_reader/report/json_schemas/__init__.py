@@ -1,0 +1,1 @@
+"""JSON Schemas of what commands print with ``--format json``, a module a kind of output."""
