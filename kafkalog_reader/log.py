@@ -182,7 +182,7 @@ class Log:
         check_selection(self.evidence, asked)
         units = [
             unit
-            for unit in partition_units(self.evidence, asked, with_topics=True)
+            for unit in partition_units(self.evidence, asked)
             if cluster is None or unit.directories[0].log_directory.cluster_id == cluster
         ]
         if not units:

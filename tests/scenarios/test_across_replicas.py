@@ -35,7 +35,7 @@ def audited(
     cluster(root, brokers)
     (unit,) = (
         each
-        for each in partition_units(discover([str(root)]), ReadRequest(), with_topics=True)
+        for each in partition_units(discover([str(root)]), ReadRequest())
         if each.directories[0].topic != METADATA_TOPIC
     )
     return audit_partition(

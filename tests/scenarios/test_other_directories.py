@@ -27,7 +27,7 @@ REQUEST = ReadRequest(topics=frozenset({"t"}))
 
 
 def audited(root: Path) -> PartitionAudit:
-    (unit,) = partition_units(discover([str(root)]), REQUEST, with_topics=True)
+    (unit,) = partition_units(discover([str(root)]), REQUEST)
     return audit_partition(
         unit.directories, topics=unit.topics, membership=unit.membership, check_files=True
     )

@@ -48,7 +48,7 @@ def expected_of(name: str) -> dict[str, Any]:
 def audited(scenario: Scenario, root: Path) -> PartitionAudit:
     scenario.write(root)
     evidence = discover([str(root)])
-    (unit,) = partition_units(evidence, ReadRequest(topics=frozenset({"t"})), with_topics=True)
+    (unit,) = partition_units(evidence, ReadRequest(topics=frozenset({"t"})))
     return audit_partition(
         unit.directories,
         check_files=True,

@@ -11,7 +11,7 @@ from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
@@ -57,17 +57,20 @@ class PartitionUnit(Unit):
 
 
 def partition_units(
-    evidence: Evidence, request: ReadRequest, *, with_topics: bool = False
+    evidence: Evidence,
+    request: ReadRequest,
+    clusters: Mapping[str | None, ClusterMetadata] | None = None,
 ) -> Iterator[PartitionUnit]:
     """Yield each requested topic partition once.
 
     Args:
         evidence: the supplied paths.
         request: which partitions and columns are requested.
-        with_topics: read the metadata log first, because predictions need it.
+        clusters: see ``cluster_metadata``; by default they are read first, because predictions
+            need them.
     """
     supplied = evidence.allowing(request.max_batch_bytes)
-    clusters = cluster_metadata(evidence) if with_topics else {}
+    clusters = cluster_metadata(evidence) if clusters is None else clusters
     topics = {cluster_id: known.topics() for cluster_id, known in clusters.items()}
     alone = {cluster_id: each.each_alone() for cluster_id, each in topics.items()}
     for (cluster_id, topic, partition), directories in supplied.topic_partitions(request):

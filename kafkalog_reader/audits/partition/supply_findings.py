@@ -128,13 +128,13 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         yield finding(
             REPLICA_DIRECTORY_MISSING,
             f"by {source} broker {names} should have a replica, and has no folder of it"
-            f"{_renamed_text(supply.renamed, supply.lacking)}",
+            f"{renamed_text(supply.renamed, supply.lacking)}",
             confidence="possible",
             evidence={"brokers": names},
         )
 
 
-def _renamed_text(renamed: Sequence[PartitionDirectory], lacking: Sequence[int]) -> str:
+def renamed_text(renamed: Sequence[PartitionDirectory], lacking: Sequence[int]) -> str:
     """What becomes of the missing replica, and which folders may hold its records.
 
     Source: Kafka 4.4, LogManager#recoverAbandonedFutureLogs (KAFKA-16082), seen on 4.4.0.

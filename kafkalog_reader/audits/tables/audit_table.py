@@ -30,7 +30,7 @@ class AuditTable(Table[PartitionUnit]):
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
         """One unit for each topic partition with all its replicas."""
-        return partition_units(evidence, request, with_topics=True)
+        return partition_units(evidence, request)
 
     def read(
         self, unit: PartitionUnit, request: ReadRequest, progress: Progress = no_progress

@@ -27,6 +27,7 @@ from kafkalog_reader.audits.partition.commit_findings import commit_findings
 from kafkalog_reader.audits.partition.committed_offsets import with_commits
 from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
+from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_starts
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
@@ -131,13 +132,15 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         A log directory that was supplied only in part gets no unit. ``verify``, ``replica-diff``
         and ``plan`` all work on these units.
         """
-        units = with_supply(partition_units(evidence, request, with_topics=True), evidence)
+        clusters = cluster_metadata(evidence)
+        units = with_supply(partition_units(evidence, request, clusters), evidence)
         units = with_coordinators(with_commits(units, evidence), evidence)
         unread: list[Finding] = []
         for unit in with_unread(units, evidence, request):
             unread += unit.unread
             yield unit
-        yield from _root_units(evidence, request, unread)
+        lost = list(lost_partitions(evidence, request, clusters))
+        yield from _root_units(evidence, request, unread, lost)
 
     def read(
         self, unit: PartitionUnit | RootUnit, request: ReadRequest, progress: Progress = no_progress
@@ -156,16 +159,22 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
 
 
 def _root_units(
-    evidence: Evidence, request: ReadRequest, unread: Iterable[Finding]
+    evidence: Evidence,
+    request: ReadRequest,
+    unread: Iterable[Finding],
+    lost: Sequence[Finding],
 ) -> Iterator[RootUnit]:
     reported: dict[LogDirectory, set[Partition]] = defaultdict(set)
-    for each in unread:
+    for each in (*lost, *unread):
         if each.directory is not None:
             place = each.directory
-            reported[place.log_directory].add((place.topic or "", place.partition or 0))
+            cluster_id = place.log_directory.cluster_id
+            roots = [root for root in evidence.roots if root.cluster_id == cluster_id]
+            for root in roots if each in lost else [place.log_directory]:
+                reported[root].add((place.topic or "", place.partition or 0))
     is_whole = (request.topics, request.partitions, request.assigned) == (None, None, None)
     holders = {each.log_directory for each in evidence.partition_directories(request)}
-    mixed = (*_mixed_clusters(evidence, request), *_wrong_identities(evidence))
+    mixed = (*lost, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
     for root in evidence.roots:
         own = tuple(
             each for each in mixed

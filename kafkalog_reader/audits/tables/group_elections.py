@@ -38,7 +38,7 @@ class GroupElectionsTable(Table[PartitionUnit]):
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
         """One unit for each topic partition of which a group has committed an offset."""
-        units = with_commits(partition_units(evidence, request, with_topics=True), evidence)
+        units = with_commits(partition_units(evidence, request), evidence)
         return (unit for unit in units if unit.commits)
 
     def read(

@@ -32,7 +32,7 @@ def audited(root: Path, state: Scenario) -> PartitionAudit:
     state.write(root)
     (unit,) = (
         each
-        for each in partition_units(discover([str(root)]), ReadRequest(), with_topics=True)
+        for each in partition_units(discover([str(root)]), ReadRequest())
         if each.directories[0].topic == "t"
     )
     return audit_partition(unit.directories, topics=unit.topics, membership=unit.membership)

@@ -1,0 +1,111 @@
+"""KL-310 of partitions that the metadata log has and no log directory: copies of a real cluster."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from fixtures import captures
+from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
+from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
+from kafkalog_reader.cli.plan import plan_command
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.verify import verify_command
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import click
+
+    from kafkalog_reader.audits.integrity.finding import Finding
+
+CAPTURE = "s3_2/both-led"
+"""Brokers 0, 1 and 2 have t-0; no broker was shut down cleanly."""
+BROKERS = (0, 1, 2)
+
+
+def found_in(*paths: Path, request: ReadRequest | None = None) -> list[Finding]:
+    evidence = discover([str(path) for path in paths])
+    return list(lost_partitions(evidence, request or ReadRequest(), cluster_metadata(evidence)))
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """The capture without the partition."""
+    root = shutil.copytree(captures.path(CAPTURE), tmp_path / "state")
+    for broker in BROKERS:
+        shutil.rmtree(root / f"broker-{broker}" / "t-0")
+    return root
+
+
+def without_checkpoints(root: Path) -> None:
+    for path in root.glob("broker-*/*-checkpoint"):
+        path.unlink()
+
+
+def test_a_partition_without_any_copy_is_found(state: Path) -> None:
+    without_checkpoints(state)
+    (found,) = found_in(state)
+    assert (found.severity, found.confidence) == ("H", "possible")
+    assert found.message == (
+        "by the metadata log t-0 is on brokers 0, 1 and 2, and none of them has a folder of it: "
+        "they will create empty ones"
+    )
+
+
+def test_it_is_critical_if_a_checkpoint_shows_that_records_were_committed(state: Path) -> None:
+    (found,) = found_in(state)
+    assert found.severity == "C"
+    assert found.message.endswith("by a checkpoint, records below offset 4 were committed")
+
+
+@pytest.mark.parametrize("command", [verify_command, replica_diff, plan_command])
+def test_commands_end_with_1_and_say_it_once(state: Path, command: click.Command) -> None:
+    answer = CliRunner().invoke(command, [str(state)], standalone_mode=False)
+    assert answer.return_value == 1
+    assert " ".join(answer.stdout.split()).count("none of them has a folder of it") == 1
+    assert "there is no such folder" not in answer.stdout
+
+
+def test_one_copy_is_enough(state: Path) -> None:
+    shutil.copytree(captures.path(CAPTURE) / "broker-2" / "t-0", state / "broker-2" / "t-0")
+    assert found_in(state) == []
+
+
+def test_a_broker_that_was_not_supplied_may_have_a_copy(state: Path) -> None:
+    shutil.rmtree(state / "broker-2")
+    assert found_in(state) == []
+
+
+def test_the_whole_cluster_has_all_partitions() -> None:
+    assert found_in(captures.path(CAPTURE)) == []
+
+
+def test_without_the_metadata_log_nothing_is_known(state: Path) -> None:
+    for folder in state.glob("*/__cluster_metadata-0"):
+        shutil.rmtree(folder)
+    assert found_in(state) == []
+
+
+def test_other_topics_are_not_asked_about(state: Path) -> None:
+    assert found_in(state, request=ReadRequest(topics=frozenset({"other"}))) == []
+
+
+def test_a_copy_that_was_moved_aside_is_named(state: Path) -> None:
+    aside = state / "aside" / "broker-1" / "t-0"
+    shutil.copytree(captures.path(CAPTURE) / "broker-1" / "t-0", aside)
+    (found,) = found_in(*(state / f"broker-{broker}" for broker in BROKERS))
+    assert found.severity == "H"
+    assert f"moved aside: {aside}" in found.message
+
+
+def test_a_folder_that_is_not_loaded_is_named(state: Path) -> None:
+    stray = f"t-0.{'0' * 32}-stray"
+    shutil.copytree(captures.path(CAPTURE) / "broker-1" / "t-0", state / "broker-1" / stray)
+    (found,) = found_in(state)
+    assert f"{stray} on broker 1 may hold its records" in found.message
