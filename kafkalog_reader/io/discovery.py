@@ -173,6 +173,8 @@ class _Search:
         ):
             self._add_partition_directory(key, path, argument)
             seen = 1  # a log directory may be beside a loose segment
+        elif depth == MAX_DEPTH - 1 and not (folder.files or folder.folders):
+            logger.warning("%s: empty, skipped: is its disk mounted, or copied?", shown(path))
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)
         inner = [p for p in folder.folders if not (_is_aside(p) or self._is_salvaged(p))]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kafkalog_reader
+from fixtures.builder import cluster, replica
 from kafkalog_reader.errors import LogLayoutError, UnreadableFileError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
@@ -519,3 +520,16 @@ def test_remote_storage_of_tiered_topics_is_named(tree: Tree, folder: str) -> No
     root = tree(f"{name}.log", f"{name}.rsm-manifest", f"{name}.index")
     with pytest.raises(LogLayoutError, match=r"remote storage of tiered topics \(KIP-405\)"):
         discover([str(root)])
+
+
+def test_an_empty_folder_beside_log_directories_is_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A disk that is not mounted looks like this."""
+    cluster(tmp_path, {0: [replica("0-3/e0")]})
+    (tmp_path / "b1" / "inner").mkdir(parents=True)
+    (tmp_path / "b2").mkdir()
+    assert len(discover([str(tmp_path)]).roots) == 1
+    assert [each.getMessage() for each in caplog.records] == [
+        f"{tmp_path}/b2: empty, skipped: is its disk mounted, or copied?"
+    ]
