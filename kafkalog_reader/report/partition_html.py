@@ -40,7 +40,7 @@ def partition_html(audit: PartitionAudit, found: Sequence[Finding]) -> str:
                      f"{drawing(lanes_of(audit))}</div>")  # fmt: skip
         parts.append(lines_html(membership_lines(audit, UNWRAPPED)))
     parts.append(lines_html(range_lines(audit, UNWRAPPED)))
-    parts.append(lines_html(trouble_lines(found, UNWRAPPED, verbose=False)))
+    parts.append(lines_html(trouble_lines(found, UNWRAPPED, verbose=True)))
     if audit.is_metadata:
         parts.append(element("p", OF_QUORUM, "line"))
     elif is_decided and has_a_choice(audit, found):
