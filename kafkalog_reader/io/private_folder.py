@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import fcntl
 import os
+import random
 import shutil
 import stat
 import tempfile
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 _COMPLETE: Final = "complete"
 _ABANDONED_AFTER: Final = 3600.0
 """Seconds: between the plan of a Spark query and its tasks, no process may hold a folder."""
+_PAUSE: Final = (0.01, 0.05)
+"""Seconds until a process tries again to fill a folder that another one looks at."""
 _held: dict[str, int] = {}
 """Folders that this process needs, and the descriptors of their locks."""
 _holding: Final = threading.RLock()
@@ -118,7 +121,8 @@ def _locked(source: Source, rate: ReadRate | None) -> int:
             if _is_current(descriptor) and marker.exists():
                 os.utime(descriptor)
                 return descriptor
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # Not to wait: who filled it just now holds a shared lock as long as it runs.
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_current(descriptor) and not marker.exists():
                 shutil.rmtree(source.home, ignore_errors=True)  # of a process that was killed
                 try:
@@ -127,6 +131,8 @@ def _locked(source: Source, rate: ReadRate | None) -> int:
                     shutil.rmtree(source.home, ignore_errors=True)
                     raise
                 marker.touch()
+        except BlockingIOError:
+            time.sleep(random.uniform(*_PAUSE))  # noqa: S311  or two would try in step
         except BaseException:
             os.close(descriptor)
             raise

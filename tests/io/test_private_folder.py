@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -82,6 +84,38 @@ def test_processes_share_a_folder_and_the_last_one_deletes_it(base: Path) -> Non
     assert (base / "key" / "content").exists()
     second.communicate()
     assert list(base.iterdir()) == []
+
+
+def test_folder_that_another_process_fills_meanwhile_is_used(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fills the folder while this one changes its lock, and then holds a shared lock."""
+    held = source()
+    really_lock = fcntl.flock
+    of_other: list[int] = []
+
+    def expired(*_: object) -> None:
+        raise TimeoutError("it waits for the other process")
+
+    def lock(descriptor: int, operation: int) -> None:
+        if operation & fcntl.LOCK_EX and not of_other:
+            really_lock(descriptor, fcntl.LOCK_UN)  # as a change of a lock does
+            Path(held.home).mkdir()
+            Path(held.home, "complete").touch()
+            of_other.append(os.open(f"{held.home}.lock", os.O_RDWR))
+            really_lock(of_other[0], fcntl.LOCK_SH)
+        really_lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", lock)
+    signal.signal(signal.SIGALRM, expired)
+    signal.alarm(20)  # or it would wait for ever
+    try:
+        hold(held)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    assert held.filled == 0
+    os.close(of_other[0])
 
 
 def test_folder_that_could_not_be_filled_is_not_left(base: Path) -> None:
