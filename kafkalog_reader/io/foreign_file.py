@@ -65,7 +65,7 @@ def describe_foreign_file(path: str, read_start: Callable[[int], bytes] | None) 
 
     Args:
         path: a regular file.
-        read_start: reads up to so many of its first bytes; None does not check them, because a
+        read_start: reads the first bytes of the file; None does not check them, because a
             segment may begin with any bytes.
     """
     name = os.path.basename(path)

@@ -208,7 +208,7 @@ def open_regular_file(path: str, *, context: ReadContext) -> int:
 
 
 def read_start(path: str, size: int, *, context: ReadContext) -> bytes:
-    """Up to so many first bytes of a regular file, also of a pointer of git-lfs.
+    """The first bytes of a regular file, at most ``size``, also of a pointer of git-lfs.
 
     Raises:
         UnreadableFileError: it cannot be read.
