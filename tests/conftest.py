@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 
-# A busy machine is slow to generate examples, which is not a defect of the program.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+# The same examples in each run, so that a change fails for its own faults only. New examples:
+# ``pytest --hypothesis-profile=random``. A busy machine is slow to generate them, which is not a
+# defect of the program.
+BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("random", BUSY)
+settings.register_profile("repeatable", BUSY, derandomize=True)
+settings.load_profile("repeatable")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -19,7 +19,7 @@ RENDERINGS: Final = ("base64", "utf8", "hex")
 """How binary values may be shown. ``utf8`` writes bytes that are not UTF-8 as ``\\xNN``."""
 
 NEEDS_ESCAPE: Final = r"[^\p{L}\p{M}\p{N}\p{P}\p{S} ]"
-"""Characters for which ``str.isprintable`` is False: controls and invisible ones."""
+"""Controls, invisible and unassigned characters: ``str.isprintable`` in Arrow's, newer Unicode."""
 NEEDS_JSON_ESCAPE: Final = NEEDS_ESCAPE + r'|["\\]'
 YEAR_1_MS: Final = -62_135_596_800_000
 YEAR_10000_MS: Final = 253_402_300_800_000

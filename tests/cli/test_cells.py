@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import unicodedata
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kafkalog_reader.cli.cells import RENDERINGS, binaries, json_values, plain, timestamps
@@ -73,19 +74,30 @@ def _expected(value: object, rendering: str) -> object:
     return value
 
 
+def _acting(text: str) -> list[str]:
+    """What acts on a terminal or cannot be seen.
+
+    Unassigned characters (Cn) do neither, and which they are depends on the version of Unicode:
+    Arrow's tables are newer than Python 3.11's.
+    """
+    acting = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Zs"}
+    return [c for c in text if unicodedata.category(c) in acting and c != " "]
+
+
 @settings(deadline=None)  # a busy machine is not a defect
 @given(
     lists=st.lists(st.none() | st.lists(HEADER)),
     rendering=st.sampled_from(["base64", "hex"]),
     start=st.integers(0, 3),
 )
+@example(lists=[[{"key": "\U00031350", "value": None}]], rendering="base64", start=0)
 def test_any_headers_are_read_back_from_their_json(
     lists: list[object], rendering: str, start: int
 ) -> None:
     column = pa.array(lists, HEADERS).slice(start)
     shown = json_values(column, rendering).to_pylist()
     assert [json.loads(text) for text in shown] == _expected(lists[start:], rendering)
-    assert all(text.isprintable() for text in shown)
+    assert not any(_acting(text) for text in shown)
 
 
 @settings(deadline=None)
@@ -93,7 +105,7 @@ def test_any_headers_are_read_back_from_their_json(
 def test_any_text_is_read_back_from_its_json(values: list[str | None]) -> None:
     shown = json_values(pa.array(values, pa.string()), "base64").to_pylist()
     assert [json.loads(text) for text in shown] == values
-    assert all(text.isprintable() for text in shown)
+    assert not any(_acting(text) for text in shown)
 
 
 @pytest.mark.parametrize("rendering", RENDERINGS)
