@@ -199,7 +199,7 @@ class Log:
         as_segments: bool = False,
         merge: bool = False,
         topic_ids: Mapping[str, str] | None = None,
-        leader_epoch: int = 0,
+        leader_epoch: int | None = None,
         topic: str | Iterable[str] | None = None,
         partition: int | Iterable[int] | None = None,
         replica: str = "best",
@@ -213,8 +213,9 @@ class Log:
             output: a folder, new or empty, not among the inputs.
             as_segments: logs for a broker to load; otherwise Parquet.
             merge: with ``as_segments``: one log of all copies of a partition.
-            topic_ids: with ``as_segments``: topic ids in the cluster that receives the logs.
-            leader_epoch: with ``as_segments``: of every batch.
+            topic_ids: with ``as_segments``: topic ids in another cluster that receives the logs.
+            leader_epoch: with ``as_segments``: of every batch there; None is 0. Without it and
+                ``topic_ids`` a log returns to its copies, and batches stay as they are.
             topic: only these; None is all.
             partition: only these; None is all.
             replica: ``best``, ``broker:N``, or ``all`` (Parquet only).

@@ -33,11 +33,22 @@ if TYPE_CHECKING:
 
 
 MAX_LOST_SHOWN: Final = 5
+PLACE: Final = """
+How to put a log that was written here in the place of its copies:
+  1. Stop all brokers that have the partition, each with a clean shutdown; the one that gets the log
+     last, so that it alone is in sync.
+  2. On that broker move the partition directory out of the log directory, never delete it, and put
+     the new one in its place, owned by the broker's user. On the other brokers move the copies of
+     the partition out of the log directories, too: a follower never fetches again what it has.
+  3. Start that broker first and alone. When kafka-topics.sh --describe shows it as the leader,
+     start the others: they copy the log. Where Leader is none because another copy was in sync:
+       kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type unclean \\
+         --topic TOPIC --partition N"""
 HAND_OVER: Final = """
-How to hand over a log that was written here:
-  1. The topic must exist with the id in the log's partition.metadata: that of the input, unless
-     --topic-id named another. Set retention.ms=-1 for it, or old records are deleted at once
-     (kafka-configs.sh; with --bootstrap-controller while no broker runs).
+How to hand over a log that was written here for another cluster:
+  1. The topic must exist with the id in the log's partition.metadata. Set retention.ms=-1 for
+     it, or old records are deleted at once (kafka-configs.sh; with --bootstrap-controller while no
+     broker runs).
   2. Stop all brokers that have the partition, each with a clean shutdown; the one that gets the log
      last, so that it alone is in sync.
   3. On that broker move the partition directory out of the log directory, never delete it, and put
@@ -65,7 +76,9 @@ How to hand over a log that was written here:
     help="A new or empty folder outside the inputs.",
 )
 @click.option(
-    "--as-segments", is_flag=True, help="Write logs that a broker of another cluster can load."
+    "--as-segments",
+    is_flag=True,
+    help="Write logs that a broker can load in the place of the copies, or in another cluster.",
 )
 @click.option(
     "--merge",
@@ -77,15 +90,14 @@ How to hand over a log that was written here:
     "topic_ids",
     metavar="[TOPIC=]ID",
     multiple=True,
-    help="The topic's id in the receiving cluster; repeatable.  [default: as in the input]",
+    help="The topic's id in another cluster that gets the log; repeatable.",
 )
 @click.option(
     "--leader-epoch",
     metavar="N",
     type=click.IntRange(0, 2**31 - 1),
-    default=0,
-    show_default=True,
-    help="The leader epoch of every batch, at most the partition's in the receiving cluster.",
+    help="The leader epoch of every batch of a log for another cluster, at most that of the "
+    "partition there.  [default: 0]",
 )
 @reading_options("topic", "partition", "from_offset", "to_offset")
 @reading_option(
@@ -98,7 +110,7 @@ How to hand over a log that was written here:
 @verbose_option()
 def salvage_command(
     paths: tuple[str, ...], output: str, as_segments: bool, merge: bool, topic_ids: tuple[str, ...],
-    leader_epoch: int, replica: str,
+    leader_epoch: int | None, replica: str,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Write everything readable of damaged logs into a new folder. Inputs stay as they are.
@@ -112,10 +124,13 @@ def salvage_command(
           --as-segments --topic-id 5vLx2mWbQ7yT3hJ1cRk0pA
 
     Each topic partition gets a folder: Parquet with all columns of the table records, one file per
-    segment; or with --as-segments the partition directory of a stopped broker. Batches keep their
-    payload byte for byte; producer ids are removed, and committed transactions become plain
-    records. How to give the log to a cluster is printed at the end. Topic ids are those of the
-    input unless --topic-id names others. manifest.json lists what was left out, where and why.
+    segment; or with --as-segments the partition directory of a stopped broker. Such a log can take
+    the place of its copies: batches stay byte for byte, and transactions open, committed or
+    aborted. manifest.json lists what was left out, where and why.
+
+    With a --topic-id other than that of the copies, or --leader-epoch, the log is for another
+    cluster: producer ids are removed, committed transactions become plain records, and other
+    transactions are left out. How to give a log to a broker is printed at the end.
 
     --from-offset and --to-offset select records, or with --as-segments whole batches that hold one
     of them.
@@ -147,7 +162,8 @@ def _salvage(
     from kafkalog_reader.cli.progress import ReadProgress
     from kafkalog_reader.salvage.run import salvage
 
-    found = has_logs = False
+    found = False
+    hints: dict[str, None] = {}
     several_clusters = len({root.cluster_id for root in evidence.log_directories}) > 1
     has_range = request.from_offset is not None or request.to_offset is not None
     with ReadProgress() as progress:
@@ -155,14 +171,15 @@ def _salvage(
         for salvaged in salvage(
             evidence, request, output, receiver=receiver, progress=progress, **options
         ):
-            has_logs |= receiver is not None and salvaged.folder is not None
+            if salvaged.is_in_place is not None and salvaged.folder is not None:
+                hints[PLACE if salvaged.is_in_place else HAND_OVER] = None
             found |= not salvaged.is_complete or (has_range and not salvaged.records)
             name = _of_cluster(salvaged) if several_clusters else salvaged.name
             if request.replica == "all":
                 name += f" on {salvaged.directory.replica_name}"
             click.echo("\n  ".join(_lines(salvaged, name, request)))
-    if has_logs:
-        click.echo(HAND_OVER)
+    for hint in hints:
+        click.echo(hint)
     return FOUND if found else CLEAN
 
 
@@ -223,9 +240,19 @@ def _lacking(lacking: Lacking) -> str:
 
 
 def _transactions(salvaged: SalvagedPartition) -> Iterator[str]:
-    """What segments never hold, so that their records are fewer than those in Parquet."""
+    """The open ones of a log, and what a log for another cluster never holds."""
     from kafkalog_reader.salvage.counts import Reason
 
+    if still_open := salvaged.notes.get("openTransactions", {}).get("count", 0):
+        stays = "stays" if still_open == 1 else "stay"
+        markers = "; a marker may be among the lost offsets" if salvaged.lost else ""
+        yield f"{plural(still_open, 'open transaction')} {stays} open{markers}"
+
+    if unmarked := salvaged.notes.get("lostAbortMarkers", {}).get("count", 0):
+        yield (
+            f"{plural(unmarked, 'abort marker')} lost: read_committed consumers may get aborted "
+            "records; see lostAbortMarkers in manifest.json"
+        )
     words = {
         Reason.ABORTED: ("record of an aborted transaction", "records of aborted transactions"),
         Reason.UNDECIDED: ("record of an open transaction", "records of open transactions"),
@@ -249,7 +276,7 @@ def _deleted(salvaged: SalvagedPartition) -> str:
         f"{count:,} of them below the log start {start:,}: deleted by retention or "
         "kafka-delete-records, but still in the file"
     )
-    if "markers" in salvaged.notes:
+    if salvaged.is_in_place is not None:
         text += (
             "; a batch is kept whole, so a broker serves them again unless its "
             f"log-start-offset-checkpoint has {start}"

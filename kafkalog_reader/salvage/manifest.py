@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import __version__
 from kafkalog_reader.io.names import MANIFEST_KEY, shown
-from kafkalog_reader.salvage.counts import Counts
+from kafkalog_reader.salvage.counts import Counts, Reason
 from kafkalog_reader.salvage.left_out import Places
 from kafkalog_reader.salvage.offset_coverage import LostOffsets, OffsetCoverage
 from kafkalog_reader.tables.identity import identity_of
@@ -59,7 +59,8 @@ class SalvagedPartition:
     Attributes:
         folder: where its files are, below the output; None when nothing of it could be kept.
         doubtful_folder: where the records at doubtful offsets are.
-        records: kept ones; in segments without those of transactions that were not committed.
+        records: kept ones, control records included; in a log for another cluster, only those of
+            consumers that read committed records.
         log_start: the first offset that consumers were shown; 0 if it cannot be read.
         deleted_records: kept ones below it: deleted already, by retention or on request.
         left_out: damage, and copies that could not be read.
@@ -68,6 +69,7 @@ class SalvagedPartition:
         doubtful: batches with doubtful offsets, by segment.
         lost: offsets that the copy should hold but does not, as far as known.
         lacking: offsets asked for that only other copies hold, such as the branch after a fork.
+        is_in_place: of a log, whether it may take the place of its copies; None for Parquet.
         notes: further counts for segments: transactions and producers.
         warnings: other warnings of the reader.
     """
@@ -86,6 +88,7 @@ class SalvagedPartition:
     doubtful: list[tuple[SegmentSlice, DoubtfulBatches]] = field(default_factory=list)
     lost: list[LostOffsets] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
+    is_in_place: bool | None = None
     is_finished: bool = False
     lacking: list[Lacking] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
@@ -104,7 +107,13 @@ class SalvagedPartition:
         """Whether all that the copies should hold is here, at offsets that are not in doubt."""
         has_torn = any(repair.kind == "tornBatch" for repair in self.repairs)
         is_lacking = self.left_out.count or self.doubtful or self.lost or has_torn or self.lacking
-        return self.is_finished and not is_lacking
+        return self.is_finished and not is_lacking and not self.records_of_transactions
+
+    @property
+    def records_of_transactions(self) -> int:
+        """How many records were left out because their transaction was aborted or is open."""
+        left_out = self.counts.left_out
+        return left_out[Reason.ABORTED].records + left_out[Reason.UNDECIDED].records
 
     def as_json(self) -> dict[str, Any]:
         """As the manifest has it."""
@@ -114,6 +123,7 @@ class SalvagedPartition:
             "isComplete": self.is_complete,
             "folder": self.folder,
             "files": self.files,
+            **({} if self.is_in_place is None else {"replacesCopies": self.is_in_place}),
             "records": self.records,
             **self.offsets.as_json(),
             "logStartOffset": self.log_start,

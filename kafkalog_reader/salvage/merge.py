@@ -85,7 +85,7 @@ def merge_partition(
         silent = NotedDamage.silent()
         learn_lost_aborts(source.salvaged.directory, together, silent)
     merged.counts.found = together.found
-    copy = LogCopy(merged, receiver, together, folder)
+    copy = LogCopy(merged, directories, receiver, together, folder)
     bases = max(sources, key=lambda source: len(source.believed)).batches.base_offsets
     known = set(zip(chosen["crc"].tolist(), chosen["size"].tolist(), strict=True))
     heads = [

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LocatedError, OptionError, UsageError
 from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes, uuid_text
 from kafkalog_reader.io.checkpoints import read_topic_id
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
+from kafkalog_reader.tables.transaction_status import STATE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,9 +18,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 
-FOREIGN_TO_ALL = frozenset({"__cluster_metadata", "__transaction_state"})
+_OF_ONE_CLUSTER: Final = frozenset({METADATA_TOPIC, STATE_TOPIC})
 """Topics that describe one cluster and make no sense in another."""
-
 
 _SEGMENTS = "with segments (--as-segments, as_segments=True)"
 
@@ -31,13 +31,29 @@ class Receiver:
     Attributes:
         topic_ids: as it calls the topics.
         own_topic_ids: of the copies, by cluster and topic; used where no other id was given.
-        leader_epoch: written into every batch; not above
-            the cluster's own epoch of the partition, so 0 always fits.
+        leader_epoch: written into every batch of a log for another cluster; not above
+            the cluster's own epoch of the partition, so 0 (which None stands for) always fits.
     """
 
     topic_ids: dict[str, str]
     own_topic_ids: dict[tuple[str | None, str], str] = field(default_factory=dict)
-    leader_epoch: int = 0
+    leader_epoch: int | None = None
+
+    def is_in_place(self, directory: PartitionDirectory) -> bool:
+        """Whether the log returns to the place of its copies, as its topic id shows.
+
+        Clusters make topic ids at random. A given leader epoch is for another cluster, too.
+        """
+        topic = directory.topic or ""
+        own = self.own_topic_ids.get((directory.log_directory.cluster_id, topic))
+        is_own = own is not None and self.topic_ids.get(topic, own) == own
+        return is_own and self.leader_epoch is None
+
+    def is_foreign(self, directory: PartitionDirectory) -> bool:
+        """Whether the topic belongs to its cluster, and the log would not return to it."""
+        if directory.topic == METADATA_TOPIC:
+            return True  # its snapshots and voters are no log
+        return directory.topic in _OF_ONE_CLUSTER and not self.is_in_place(directory)
 
     def topic_id(self, directory: PartitionDirectory) -> str:
         """The id of a copy's topic in that cluster.
@@ -60,7 +76,7 @@ class Receiver:
         foreign, missing = set(), set()
         for each in directories:
             topic = each.topic or "TOPIC"
-            if topic in FOREIGN_TO_ALL:
+            if self.is_foreign(each):
                 foreign.add(topic)
             elif (
                 topic not in self.topic_ids
@@ -93,7 +109,7 @@ def receiver_of(
     as_segments: bool,
     merge: bool,
     topic_ids: Mapping[str, str],
-    leader_epoch: int,
+    leader_epoch: int | None,
 ) -> Receiver | None:
     """Who receives the logs of a salvage; None where it writes Parquet.
 
@@ -103,7 +119,8 @@ def receiver_of(
         as_segments: write logs.
         merge: make one log of all copies.
         topic_ids: by topic; the others keep the ids of the copies.
-        leader_epoch: of every batch.
+        leader_epoch: of every batch of a log for another cluster; None keeps them in a log that
+            returns to its copies, and is 0 elsewhere.
 
     Raises:
         OptionError: options that contradict each other, or an id that is not one.
@@ -114,6 +131,8 @@ def receiver_of(
             raise OptionError("merge", f"only {_SEGMENTS}")
         if topic_ids:
             raise OptionError("topic_id", f"only {_SEGMENTS}")
+        if leader_epoch is not None:
+            raise OptionError("leader_epoch", f"only {_SEGMENTS}")
         if request.replica == "best":  # the best of two topics would hide the other's records
             _own_topic_ids(evidence, request, {}, merge=False)
         return None
@@ -150,8 +169,6 @@ def _own_topic_ids(
         is_asked = request.replica in ("best", f"broker:{root.broker_id}")
         if topic is None or not directory.is_replica or not is_asked:
             continue
-        if topic in given and not merge:
-            continue
         try:
             topic_id = read_topic_id(directory.path, context=directory.context)
         except LocatedError:  # another copy or partition may know
@@ -159,7 +176,7 @@ def _own_topic_ids(
         if topic_id not in (None, ZERO_UUID):
             own.setdefault((root.cluster_id, topic), set()).add(topic_id)
     for (_, topic), ids in own.items():
-        if len(ids) > 1:
+        if len(ids) > 1 and (merge or topic not in given):
             choose = (
                 "Merge those of one"
                 if merge
@@ -169,4 +186,4 @@ def _own_topic_ids(
                 f"{shown(topic)}: the copies are of {len(ids)} topics of this name, by their topic "
                 f"ids: {', '.join(sorted(ids))}. {choose}"
             )
-    return {key: next(iter(ids)) for key, ids in own.items()}
+    return {key: next(iter(ids)) for key, ids in own.items() if len(ids) == 1}

@@ -16,7 +16,7 @@ from kafkalog_reader.salvage.merge import merge_partition
 from kafkalog_reader.salvage.output_folder import DOUBTFUL, OutputFolder
 from kafkalog_reader.salvage.parquet import DoubtfulPart, write_parquet
 from kafkalog_reader.salvage.readable_batches import ReadableBatches
-from kafkalog_reader.salvage.receiver import FOREIGN_TO_ALL, foreign_text
+from kafkalog_reader.salvage.receiver import foreign_text
 from kafkalog_reader.salvage.segments import learn_lost_aborts, write_segments
 from kafkalog_reader.salvage.survey import survey
 from kafkalog_reader.scan.damage import Mode
@@ -78,7 +78,7 @@ def salvage(
         raise UsageError(f"nothing to salvage: {_missing(request)}")
     foreign: set[str] = set()
     if receiver is not None:
-        groups, foreign = _without_foreign(groups, request)
+        groups, foreign = _without_foreign(groups, request, receiver)
         receiver.check(copies[0] for copies, *_ in groups)
     folders = OutputFolder(output, evidence)
     done: list[SalvagedPartition] = []
@@ -137,18 +137,24 @@ def _asked(lacking: Sequence[Lacking], request: ReadRequest) -> Iterator[Lacking
             yield replace(each, first_offset=first, next_offset=stop)
 
 
-def _without_foreign(groups: list[_Group], request: ReadRequest) -> tuple[list[_Group], set[str]]:
-    """The copies that another cluster can take over, and the topics left out, with a warning.
+def _without_foreign(
+    groups: list[_Group], request: ReadRequest, receiver: Receiver
+) -> tuple[list[_Group], set[str]]:
+    """The copies that the receiver can take over, and the topics left out, with a warning.
 
     A topic that was named is not left out: it is refused later.
     """
     named = request.topics or frozenset()
-    found = {copies[0].topic for copies, *_ in groups}
-    foreign = {each for each in FOREIGN_TO_ALL - named if each in found}
-    if not foreign or foreign == found:
+    kept = [
+        group
+        for group in groups
+        if not receiver.is_foreign(group[0][0]) or group[0][0].topic in named
+    ]
+    foreign = {group[0][0].topic or "" for group in groups if group not in kept}
+    if not foreign or not kept:
         return groups, set()
     logger.warning("left out: %s", foreign_text(foreign))
-    return [group for group in groups if group[0][0].topic not in foreign], foreign
+    return kept, foreign
 
 
 def _missing(request: ReadRequest) -> str:

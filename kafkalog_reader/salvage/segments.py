@@ -1,8 +1,7 @@
-"""A replica's readable batches as a partition directory that any cluster can take over.
+"""A replica's readable batches as a partition directory that a broker can load.
 
-Of transactions, only committed records are kept, as plain records; markers, and what was aborted or
-never decided, are dropped. So nothing refers to a producer or coordinator of the old cluster, and
-no open transaction can hold back the last stable offset of the new one.
+The receiver decides what becomes of them: the log either returns to the place of its copies and
+keeps them, or goes to another cluster.
 """
 
 from __future__ import annotations
@@ -11,25 +10,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import ABORT
 from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.format.batch_fields import CONTROL_BIT
-from kafkalog_reader.format.checkpoint import LeaderEpochEntry, build_leader_epoch_checkpoint
+from kafkalog_reader.format.checkpoint import build_leader_epoch_checkpoint
 from kafkalog_reader.format.index_entries import TRANSACTION_INDEX_ENTRY
 from kafkalog_reader.format.partition_metadata import PartitionMetadata, build_partition_metadata
 from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
-from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
+from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, segment_file_name
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.salvage.counts import Reason, record_counts, records_below
+from kafkalog_reader.salvage.counts import record_counts, records_below
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.parquet import divided
 from kafkalog_reader.salvage.segment_file import SegmentFile
-from kafkalog_reader.salvage.standalone_batches import standalone_batches
+from kafkalog_reader.salvage.standalone_log import StandaloneLog
+from kafkalog_reader.salvage.unchanged_log import UnchangedLog
 from kafkalog_reader.tables.index_file import read_entries
-from kafkalog_reader.tables.transaction_outcomes import UNDECIDED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -53,7 +51,7 @@ def write_segments(
     doubtful: DoubtfulPart,
 ) -> None:
     """Write what can be read of one replica into ``folder``; ``salvaged`` is filled in."""
-    copy = LogCopy(salvaged, receiver, found, folder)
+    copy = LogCopy(salvaged, [salvaged.directory], receiver, found, folder)
     for readable in source.read(no_progress, NotedDamage.silent()):
         rows = divided(readable, source, found, salvaged, doubtful)
         copy.add(readable, rows, readable.segment_slice.segment.base_offset)
@@ -85,24 +83,33 @@ class LogCopy:
 
     Args:
         salvaged: filled in.
+        copies: whose batches these are.
         receiver: the cluster that takes the log over.
         found: how transactions ended; later markers are ignored.
         folder: the partition directory.
     """
 
     def __init__(
-        self, salvaged: SalvagedPartition, receiver: Receiver, found: Survey, folder: Path
+        self,
+        salvaged: SalvagedPartition,
+        copies: Sequence[PartitionDirectory],
+        receiver: Receiver,
+        found: Survey,
+        folder: Path,
     ) -> None:
         found.outcomes.settle()
         self.bases: list[int] = []
         self._salvaged = salvaged
-        self._leader_epoch = receiver.leader_epoch
         self._topic_id = receiver.topic_id(salvaged.directory)
-        self._outcomes = found.outcomes
+        self._log: StandaloneLog | UnchangedLog = (
+            UnchangedLog(copies, found.outcomes.lost_aborts)
+            if receiver.is_in_place(salvaged.directory)
+            else StandaloneLog(receiver.leader_epoch or 0, found.outcomes, salvaged.counts.left_out)
+        )
+        salvaged.is_in_place = self._log.is_in_place
         self._folder = folder
         self._segment: SegmentFile | None = None
         self._source_base: int | None = None
-        self._without_producer = 0
 
     def add(self, readable: ReadableRun, rows: NDArray[np.intp], source_base: int) -> None:
         """Copy the batches to keep of a run; all belong to one source segment."""
@@ -113,7 +120,7 @@ class LogCopy:
             return
         run = readable.run.taken(rows)
         counts = record_counts(readable)[rows]
-        is_kept = self._kept(run, counts)
+        is_kept = self._log.kept(run, counts)
         kept = run.taken(np.flatnonzero(is_kept))
         counts = counts[is_kept]
         self._salvaged.records += int(counts.sum())
@@ -123,9 +130,8 @@ class LogCopy:
         )
         while kept.count:
             if self._segment is None:
-                base = int(kept.base_offset[0])
-                self._segment = SegmentFile(self._folder, base)
-                self.bases.append(base)
+                self._begin_segment(int(kept.base_offset[0]))
+                assert self._segment is not None
             room = self._segment.room_for(kept.last_offset, kept.size_in_bytes.astype(np.int64))
             if room:
                 self._append(kept.taken(slice(0, room)))
@@ -138,32 +144,17 @@ class LogCopy:
         self._roll()
         if self._salvaged.offsets.first is not None:
             self._write_small_files()
-        left_out = self._salvaged.counts.left_out
-        self._salvaged.notes.update(
-            batchesWithoutProducerNow=self._without_producer,
-            abortedBatches=left_out[Reason.ABORTED].batches,
-            undecidedBatches=left_out[Reason.UNDECIDED].batches,
-            markers=left_out[Reason.MARKER].batches,
-        )
+        self._salvaged.notes.update(self._log.notes())
 
-    def _kept(self, run: BatchRun, records: NDArray[np.int64]) -> NDArray[np.bool_]:
-        outcomes = self._outcomes.of(run)
-        is_marker = (run.attributes & CONTROL_BIT) != 0
-        reasons = {
-            Reason.MARKER: is_marker,
-            Reason.ABORTED: ~is_marker & (outcomes == ABORT),
-            Reason.UNDECIDED: ~is_marker & (outcomes == UNDECIDED),
-        }
-        kept = np.ones(run.count, np.bool_)
-        for reason, rows in reasons.items():
-            self._salvaged.counts.left_out[reason].add(int(rows.sum()), int(records[rows].sum()))
-            kept &= ~rows
-        return kept
+    def _begin_segment(self, base_offset: int) -> None:
+        self._segment = SegmentFile(self._folder, base_offset)
+        if self.bases:
+            self._write_snapshot(base_offset)
+        self.bases.append(base_offset)
 
     def _append(self, run: BatchRun) -> None:
         assert self._segment is not None
-        content, stripped = standalone_batches(run, self._leader_epoch)
-        self._without_producer += stripped
+        content = self._log.content(run)
         sizes = run.size_in_bytes.astype(np.int64)
         self._segment.append(content, sizes, run.last_offset, run.max_timestamp)
         self._salvaged.offsets.add(run.base_offset, run.last_offset)
@@ -175,21 +166,21 @@ class LogCopy:
         self._segment = None
 
     def _write_small_files(self) -> None:
-        first, last = self._salvaged.offsets.first, self._salvaged.offsets.last
-        assert first is not None
+        last = self._salvaged.offsets.last
         assert last is not None
-        epochs = [LeaderEpochEntry(leader_epoch=self._leader_epoch, start_offset=first)]
-        contents = {
-            LEADER_EPOCHS: build_leader_epoch_checkpoint(epochs),
-            PARTITION_METADATA: build_partition_metadata(
-                PartitionMetadata(version=0, topic_id=self._topic_id)
-            ),
-            # Without one at the log end a broker would replay the log after a clean stop.
-            **{
-                f"{offset:020d}.snapshot": build_producer_snapshot([])
-                for offset in (*self.bases[1:], last + 1)
-            },
-        }
-        for name, content in contents.items():
-            (self._folder / name).write_bytes(content)
-            self._salvaged.files.append(name)
+        for base, index in self._log.transaction_indexes(self.bases):
+            self._write(segment_file_name(base, "txnindex"), index)
+        epochs = self._log.leader_epochs(self._salvaged.log_start)
+        self._write(LEADER_EPOCHS, build_leader_epoch_checkpoint(epochs))
+        metadata = PartitionMetadata(version=0, topic_id=self._topic_id)
+        self._write(PARTITION_METADATA, build_partition_metadata(metadata))
+        # Without one at the log end a broker would replay the log after a clean stop.
+        self._write_snapshot(last + 1)
+
+    def _write_snapshot(self, offset: int) -> None:
+        content = build_producer_snapshot(self._log.producers(offset))
+        self._write(f"{offset:020d}.snapshot", content)
+
+    def _write(self, name: str, content: bytes) -> None:
+        (self._folder / name).write_bytes(content)
+        self._salvaged.files.append(name)

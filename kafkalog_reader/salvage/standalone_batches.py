@@ -24,6 +24,7 @@ from kafkalog_reader.format.batch_fields import (
     TRANSACTIONAL_BIT,
 )
 from kafkalog_reader.kernel import record_batches
+from kafkalog_reader.salvage.batch_bytes import batch_bytes
 from kafkalog_reader.scan.batch_run import BatchRun
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def standalone_batches(run: BatchRun, leader_epoch: int) -> tuple[NDArray[np.uin
         The bytes, and how many batches lost a producer. Batches of magic 0 and 1 have neither
         leader epoch nor producer, and are copied unchanged.
     """
-    content, starts = _behind_each_other(run)
+    content = batch_bytes(run)
+    sizes = run.size_in_bytes.astype(np.int64)
+    starts = np.cumsum(sizes) - sizes
     is_v2 = run.magic == 2
     _put(content, starts[is_v2], _LEADER_EPOCH, np.full(int(is_v2.sum()), leader_epoch, ">i4"))
     produced = np.flatnonzero(is_v2 & (run.producer_id != -1))
@@ -54,20 +57,6 @@ def standalone_batches(run: BatchRun, leader_epoch: int) -> tuple[NDArray[np.uin
         _put(content, at, _ATTRIBUTES, attributes.astype(">i2"))
         _put(content, at, _CRC, _crcs(content, run.count)[produced].astype(">u4"))
     return content, len(produced)
-
-
-def _behind_each_other(run: BatchRun) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    window = np.frombuffer(run.buffer, np.uint8)
-    begins = run.position - run.window_position
-    ends = begins + run.size_in_bytes
-    cuts = np.flatnonzero(begins[1:] != ends[:-1]) + 1
-    firsts, lasts = np.append(0, cuts), np.append(cuts - 1, run.count - 1)
-    parts = [
-        window[begins[first] : ends[last]]
-        for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
-    ]
-    sizes = run.size_in_bytes.astype(np.int64)
-    return np.concatenate(parts), np.cumsum(sizes) - sizes
 
 
 def _put(

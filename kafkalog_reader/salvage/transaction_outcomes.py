@@ -28,10 +28,12 @@ class TransactionOutcomes:
 
     Attributes:
         markers: all of them, once they are settled.
+        lost_aborts: producer ids and offsets of abort markers that could not be read.
     """
 
     def __init__(self) -> None:
         self._gathered: list[_Markers] = []
+        self.lost_aborts: set[tuple[int, int]] = set()
         self.markers = Markers(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int16))
 
     def gather(self, run: BatchRun, path: str) -> None:
@@ -54,6 +56,7 @@ class TransactionOutcomes:
 
     def abort(self, producer_id: int, offset: int) -> None:
         """Add an abort that is known although its marker could not be read."""
+        self.lost_aborts.add((producer_id, offset))
         self._gathered.append(
             (np.array([producer_id]), np.array([offset]), np.array([ABORT], np.int16), "")
         )

@@ -22,16 +22,26 @@ if TYPE_CHECKING:
 TOPIC_ID = "AAAAAAAAAAEAAAAAAAAABQ"
 
 
-@pytest.mark.parametrize("form", [[], ["--as-segments", "--topic-id", TOPIC_ID]])
+@pytest.mark.parametrize(
+    ("form", "hint"),
+    [
+        ([], ""),
+        (["--as-segments"], "in the place of its copies"),
+        (["--as-segments", "--topic-id", TOPIC_ID], "in the place of its copies"),
+        (["--as-segments", "--leader-epoch", "0"], "for another cluster"),
+        (["--as-segments", "--topic-id", TOPIC_ID[::-1]], "for another cluster"),
+    ],
+)
 def test_a_partition_is_a_line_and_a_folder(
-    form: list[str], untouched: Path, tmp_path: Path, run: Run
+    form: list[str], hint: str, untouched: Path, tmp_path: Path, run: Run
 ) -> None:
     out = tmp_path / "out"
     answer = run("salvage", untouched, "--output", out, "--replica", "broker:1", *form)
     assert answer.status == 0
-    line, _, hand_over = answer.out.partition("\n")
+    line, *hints = answer.out.splitlines()
     assert line == "t-0: 5 records, offsets 0 to 4"
-    assert ("How to hand over" in hand_over) == bool(form)
+    headings = [each for each in hints if each.startswith("How to")]
+    assert [each.rpartition("written here ")[2] for each in headings] == [f"{hint}:"] * bool(hint)
     assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "t-0"]
 
 
@@ -45,6 +55,7 @@ def test_a_partition_is_a_line_and_a_folder(
             "--replica: segments are one log",
             id="all",
         ),
+        pytest.param(["--leader-epoch", "0"], "--leader-epoch: only with segments", id="epoch"),
         pytest.param(["--merge"], "--merge: only with segments", id="merge_as_parquet"),
         pytest.param(
             ["--merge", "--as-segments", "--replica", "broker:1"],
@@ -187,7 +198,8 @@ def test_every_topic_without_an_id_is_named_at_once(tmp_path: Path, run: Run) ->
 
 def test_topics_of_one_cluster_are_left_out_of_logs_for_another(tmp_path: Path, run: Run) -> None:
     source, out = captures.path("everything") / "stopped", tmp_path / "out"
-    answer = run("salvage", source, "--as-segments", "--output", out)
+    other = ("--as-segments", "--leader-epoch", "0")
+    answer = run("salvage", source, *other, "--output", out)
     assert "left out: __cluster_metadata and __transaction_state belong to their" in answer.err
     manifest = json.loads((out / "manifest.json").read_text())
     foreign = ["__cluster_metadata", "__transaction_state"]
@@ -196,7 +208,7 @@ def test_topics_of_one_cluster_are_left_out_of_logs_for_another(tmp_path: Path, 
     assert topics == {
         path.name.rpartition("-")[0] for path in source.glob("*/*-*") if path.is_dir()
     } - set(foreign)
-    answer = run("salvage", source, "--topic", foreign[1], "--as-segments", "--output", out / "b")
+    answer = run("salvage", source, "--topic", foreign[1], *other, "--output", out / "b")
     assert answer.status == 2
     assert "__transaction_state belongs to its cluster" in answer.err
 
@@ -360,13 +372,39 @@ def test_a_log_without_its_aborted_records_says_so(run: Run, tmp_path: Path) -> 
     rows = parquet.read_table(tmp_path / "parquet" / "transactions-0").to_pylist()
     markers = sum(row["isControl"] for row in rows)
     answer = run("salvage", path, *chosen, "--as-segments", "--output", tmp_path / "log")
-    assert answer.status == 0
+    assert (answer.status, answer.out.splitlines()[0]) == (0, whole.out.strip())
+    assert "left out" not in answer.out
+    other = ("--as-segments", "--leader-epoch", "0", "--output", tmp_path / "other")
+    answer = run("salvage", path, *chosen, *other)
+    assert answer.status == 1
+    assert not json.loads((tmp_path / "other" / "manifest.json").read_text())["isComplete"]
     first, second, *_ = answer.out.splitlines()
     kept = int(first.split()[1])
     assert second.startswith(
         f"  left out: {21 - markers - kept} records of aborted transactions, "
         f"{markers} transaction markers: "
     )
+
+
+def test_a_log_with_an_open_transaction_says_so(run: Run, tmp_path: Path) -> None:
+    path = captures.path("everything/stopped")
+    chosen = ("--topic", "open-transaction", "--partition", "0", "--as-segments")
+    answer = run("salvage", path, *chosen, "--output", tmp_path / "log")
+    assert answer.status == 0
+    assert answer.out.splitlines()[1] == "  1 open transaction stays open"
+
+
+def test_the_transaction_state_returns_to_its_cluster(run: Run, tmp_path: Path) -> None:
+    path, out = captures.path("everything/stopped"), tmp_path / "out"
+    answer = run(
+        "salvage", path, "--as-segments", "--topic", "__transaction_state", "--output", out
+    )
+    assert answer.status == 0
+    logs = sorted(out.glob("__transaction_state-*/*.log"))
+    assert logs
+    for log in logs:
+        (before,) = path.glob(f"*/{log.parent.name}/{log.name}")
+        assert log.read_bytes() == before.read_bytes()
 
 
 def test_of_all_copies_each_line_names_its_broker(

@@ -17,12 +17,9 @@ from kafkalog_reader.audits.catalogue.transaction_rules import (
 )
 from kafkalog_reader.audits.integrity.file_repair import index_moves
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.decode.control_type import ABORT, COMMIT, NO_TYPE, control_types
-from kafkalog_reader.format.batch_fields import (
-    CONTROL_BIT,
-    DELETE_HORIZON_BIT,
-    TRANSACTIONAL_BIT,
-)
+from kafkalog_reader.audits.integrity.transaction_spans import ENDED, NONE, TransactionSpans
+from kafkalog_reader.decode.control_type import ABORT
+from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.format.index_entries import TRANSACTION_INDEX_ENTRY
 from kafkalog_reader.io.names import segment_file_name
 
@@ -36,9 +33,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
-_NONE: Final = -1
-_MARKER: Final = np.dtype([("producer_id", "i8"), ("offset", "i8"), ("first_offset", "i8")])
-"""An abort marker; ``first_offset`` of its transaction, -1 if no data of it is in the log."""
+_SHOWN: Final = ("producer_id", "offset", "first_offset")
 
 
 class AbortedTransactionCheck:
@@ -50,8 +45,8 @@ class AbortedTransactionCheck:
 
     def __init__(self, replica: Replica) -> None:
         self._replica = replica
-        self._open: dict[int, int] = {}
-        self._reached = _NONE
+        self._spans = TransactionSpans()
+        self._reached = NONE
         self._markers: list[NDArray[Any]] = []
         self._is_whole = True
         self._has_lost_track = False
@@ -63,20 +58,20 @@ class AbortedTransactionCheck:
         self._markers = []
         self._is_whole = True
         if base_offset != self._reached:
-            self._has_lost_track |= self._reached != _NONE
-            self._open.clear()
+            self._has_lost_track |= self._reached != NONE
+            self._spans.open.clear()
         self._reached = base_offset
 
     def lose_track(self) -> None:
         """Handle bytes that are not a batch: they may have held a marker."""
-        self._open.clear()
+        self._spans.open.clear()
         self._is_whole = False
         self._has_lost_track = True
 
     @property
     def may_be_open(self) -> bool:
         """Whether a transaction is open after the batches so far, or may be."""
-        return bool(self._open) or self._has_lost_track
+        return bool(self._spans.open) or self._has_lost_track
 
     def look(self, run: BatchRun) -> None:
         """Follow the batches of one window, while it is valid."""
@@ -87,7 +82,8 @@ class AbortedTransactionCheck:
         if self._may_be_cleaned or not leads_on or found.valid < run.count:
             self.lose_track()
         elif found.attributes & TRANSACTIONAL_BIT:
-            self._follow(run)
+            ended = self._spans.follow(run)
+            self._markers.append(ended[ended["type"] == ABORT])
         self._reached = int(run.last_offset[-1]) + 1
 
     def findings(
@@ -103,7 +99,7 @@ class AbortedTransactionCheck:
         """
         if is_hot or self._may_be_cleaned:
             return
-        markers = np.concatenate(self._markers) if self._markers else np.empty(0, _MARKER)
+        markers = np.concatenate(self._markers) if self._markers else np.empty(0, ENDED)
         markers = markers[np.argsort(markers["offset"], kind="stable")]
         is_extra = np.ones(len(entries), np.bool_)
         if len(markers):
@@ -112,63 +108,16 @@ class AbortedTransactionCheck:
             is_extra = (nearest["offset"] != entries["last_offset"]) | (
                 nearest["producer_id"] != entries["producer_id"]
             )
-        has_data = markers["first_offset"] != _NONE
+        has_data = markers["first_offset"] != NONE
         listed = np.isin(markers["offset"], entries["last_offset"][~is_extra])
         yield from self._missing(segment, markers[has_data & ~listed])
         if self._is_whole and is_extra.any():
             yield self._extra(segment, entries, np.flatnonzero(is_extra))
 
-    def _follow(self, run: BatchRun) -> None:
-        """Collect the abort markers of a window, and the transactions open at its end.
-
-        A stretch is a marker, or all of a producer's data between two markers.
-        """
-        attributes = run.attributes
-        is_ours = (attributes & TRANSACTIONAL_BIT != 0) & (run.producer_id >= 0)
-        rows = np.flatnonzero(is_ours)
-        types = np.full(len(rows), NO_TYPE, np.int16)
-        is_control = attributes[rows] & CONTROL_BIT != 0
-        types[is_control] = control_types(run, rows[is_control])
-        is_marker = (types == ABORT) | (types == COMMIT)
-        kept = is_marker | ~is_control
-        rows, types, is_marker = rows[kept], types[kept], is_marker[kept]
-        if not len(rows):
-            return
-        order = np.argsort(run.producer_id[rows], kind="stable")
-        rows, types, is_marker = rows[order], types[order], is_marker[order]
-        producers, offsets = run.producer_id[rows], run.base_offset[rows].astype(np.int64)
-        is_first = np.append(True, producers[1:] != producers[:-1])
-        begins = is_first | is_marker
-        begins[1:] |= is_marker[:-1]
-        producers, offsets, types = producers[begins], offsets[begins], types[begins]
-        is_first, is_marker = is_first[begins], is_marker[begins]
-        began = np.where(is_marker, _NONE, offsets)
-        firsts = np.flatnonzero(is_first)
-        before = [self._open.get(each, _NONE) for each in producers[firsts].tolist()]
-        carried = np.array(before, np.int64)
-        began[firsts] = np.where(carried != _NONE, carried, began[firsts])
-        data = np.append(_NONE, began[:-1])  # of the stretch before each marker
-        data[1:][is_marker[:-1]] = _NONE
-        data[firsts] = carried
-        aborts = np.flatnonzero(is_marker & (types == ABORT))
-        markers = np.empty(len(aborts), _MARKER)
-        markers["producer_id"] = producers[aborts]
-        markers["offset"] = offsets[aborts]
-        markers["first_offset"] = data[aborts]
-        self._markers.append(markers)
-        lasts = np.append(firsts[1:], len(producers)) - 1
-        ends = zip(producers[lasts].tolist(), is_marker[lasts].tolist(), began[lasts].tolist(),
-                   strict=True)  # fmt: skip
-        for producer_id, is_closed, first in ends:
-            if is_closed:
-                self._open.pop(producer_id, None)
-            else:
-                self._open[producer_id] = first
-
     def _missing(self, segment: SegmentFiles, markers: NDArray[Any]) -> Iterator[Finding]:
         if not len(markers):
             return
-        producer_id, offset, first = (int(markers[0][name]) for name in _MARKER.names or ())
+        producer_id, offset, first = (int(markers[0][name]) for name in _SHOWN)
         file = self._file(segment)
         lacks = "has no entry" if segment.transaction_index_size is not None else "is missing"
         many = f"; {len(markers):,} such transactions" if len(markers) > 1 else ""

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import ABORT, COMMIT, control_types
+from kafkalog_reader.decode.control_type import ABORT, COMMIT, control_types, coordinator_epochs
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
+from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
     from kafkalog_reader.scan.batch_run import BatchRun
 
 NONE: Final = -1
@@ -32,6 +32,8 @@ class ProducerState:
     """The state of one producer after the batches so far; -1 means none.
 
     Attributes:
+        timestamp: of its last batch or marker, milliseconds since 1970 UTC.
+        coordinator_epoch: of its last marker.
         marker_offset: of its last marker; brokers before 1.1 store it as the last offset.
         is_whole: whether its open transaction is completely known, not only from some offset on.
     """
@@ -40,6 +42,8 @@ class ProducerState:
     last_sequence: int = NONE
     last_offset: int = NONE
     offset_delta: int = 0
+    timestamp: int = NONE
+    coordinator_epoch: int = NONE
     transaction_first_offset: int = NONE
     marker_offset: int = NONE
     is_whole: bool = True
@@ -52,6 +56,8 @@ class ProducerState:
             last_sequence=entry.last_sequence,
             last_offset=entry.last_offset,
             offset_delta=entry.offset_delta,
+            timestamp=entry.timestamp,
+            coordinator_epoch=entry.coordinator_epoch,
             transaction_first_offset=entry.current_transaction_first_offset,
         )
 
@@ -106,6 +112,22 @@ class ProducerReplay:
             rows, is_marker = (each[is_marker | ~is_control] for each in (rows, is_marker))
         self._apply_stretches(run, rows, is_marker)
 
+    def entries(self) -> list[ProducerSnapshotEntry]:
+        """The state as a snapshot has it, by producer id."""
+        return [
+            ProducerSnapshotEntry(
+                producer_id=producer_id,
+                producer_epoch=state.producer_epoch,
+                last_sequence=state.last_sequence,
+                last_offset=state.last_offset,
+                offset_delta=state.offset_delta,
+                timestamp=state.timestamp,
+                coordinator_epoch=state.coordinator_epoch,
+                current_transaction_first_offset=state.transaction_first_offset,
+            )
+            for producer_id, state in sorted(self._states.items())
+        ]
+
     def disagreements(self, entries: Iterable[ProducerSnapshotEntry]) -> list[Disagreement]:
         """Differences from a snapshot, for producers that both have, by producer id."""
         found = []
@@ -144,10 +166,7 @@ class ProducerReplay:
         for start, stop, first in zip(*columns, strict=True):
             producer_id = int(producers[start])
             if is_marker[start]:
-                row = int(rows[start])
-                self._apply_marker(
-                    int(run.producer_epoch[row]), int(run.base_offset[row]), producer_id
-                )
+                self._apply_marker(run, int(rows[start]), producer_id)
             else:
                 began = int(run.base_offset[rows[first]]) if first < stop else NONE
                 self._apply_data(run, int(rows[stop - 1]), producer_id, began)
@@ -163,16 +182,24 @@ class ProducerReplay:
             last_sequence=(NONE if base_sequence < 0 else (base_sequence + delta) % _SEQUENCES),
             last_offset=int(run.last_offset[row]),
             offset_delta=delta,
+            timestamp=int(run.max_timestamp[row]),
+            coordinator_epoch=NONE if known is None else known.coordinator_epoch,
             transaction_first_offset=began if first == NONE else first,
             is_whole=self.is_complete if known is None else known.is_whole,
         )
 
-    def _apply_marker(self, producer_epoch: int, marker_offset: int, producer_id: int) -> None:
+    def _apply_marker(self, run: BatchRun, row: int, producer_id: int) -> None:
+        producer_epoch = int(run.producer_epoch[row])
         known = self._states.get(producer_id)
         if known is None or known.producer_epoch != producer_epoch:
             known = ProducerState(producer_epoch=producer_epoch)
         self._states[producer_id] = replace(
-            known, transaction_first_offset=NONE, marker_offset=marker_offset, is_whole=True
+            known,
+            timestamp=int(run.max_timestamp[row]),
+            coordinator_epoch=int(coordinator_epochs(run, np.array([row], np.intp))[0]),
+            transaction_first_offset=NONE,
+            marker_offset=int(run.base_offset[row]),
+            is_whole=True,
         )
 
 
