@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures import captures, live, truth
+from fixtures.scenarios import salvage_in_place as in_place
 from fixtures.scenarios.salvage import (
     AFTER,
     CAPTURE,
@@ -20,9 +21,13 @@ from fixtures.scenarios.salvage import (
     SEEN,
     producer_ids,
 )
+from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.format.producer_snapshot import parse_producer_snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
 
 BUSY = "controller event queue overloaded"
 """Findings about an overloaded machine, not about the logs."""
@@ -46,8 +51,8 @@ def test_another_cluster_takes_over_what_was_salvaged(output: Path) -> None:
     repaired = [each["topic"] for each in manifest["partitions"] if each["repaired"]["count"]]
     assert repaired == list(FLIPPED)
     merged = json.loads((output / "merged" / "manifest.json").read_text())
-    assert merged["isComplete"]
     for each in merged["partitions"]:
+        assert each["lostOffsets"] == each["leftOut"]["places"] == []
         assert all(copy["leftOut"]["count"] for copy in each["mergedFrom"])
     expected = _committed(missing)
     served = seen["served"]
@@ -84,6 +89,43 @@ def test_followers_copy_the_bytes_and_producer_ids_of_both_clusters_meet(output:
     old = producer_ids(output / "damaged" / f"{MEETING}-0")
     for broker in (output / AFTER).glob("broker-*"):
         assert old & producer_ids(broker / f"{MEETING}-0")
+
+
+@pytest.mark.oracle
+def test_transactions_go_on_in_a_merged_log_that_replaces_its_copies(tmp_path: Path) -> None:
+    output = live.run("salvage_in_place", tmp_path / "output")
+    seen = json.loads((output / in_place.SEEN).read_text())
+    before, after, ended = (seen[when] for when in ("before", "after", "ended"))
+    assert before["lastStable"] < before["latest"]
+    assert after == before
+    known = len(before["records"])
+    assert ended["lastStable"] == ended["latest"] == before["latest"] + 1
+    held_back = [
+        now for then, now in zip(before["records"], ended["records"][:known], strict=True)
+        if then != now
+    ]  # fmt: skip
+    assert len(held_back) == 3
+    assert all(committed for *_, committed in held_back)
+    manifest = json.loads((output / in_place.MERGED / "manifest.json").read_text())
+    (merged,) = manifest["partitions"]
+    assert manifest["isComplete"]
+    assert all(copy["leftOut"]["count"] for copy in merged["mergedFrom"])
+    originals = sorted((output / in_place.BEFORE).glob(f"*/{in_place.NAME}"))
+    folder = output / in_place.MERGED / in_place.NAME
+    for pattern in ("*.log", "*.txnindex", "leader-epoch-checkpoint"):
+        names = {path.name: path.read_bytes() for path in folder.glob(pattern)}
+        for original in originals:
+            kept = {path.name: path.read_bytes() for path in original.glob(pattern)}
+            assert {name: content for name, content in kept.items() if content} == names
+    for original in originals:
+        for path in original.glob("*.snapshot"):
+            assert _producers(folder / path.name) == _producers(path)
+    errors = [line for lines in seen["errors"].values() for line in lines]
+    assert [line for line in errors if BUSY not in line] == []
+
+
+def _producers(path: Path) -> set[ProducerSnapshotEntry]:
+    return set(parse_producer_snapshot(path.read_bytes(), LogPosition(path.name)))
 
 
 def _committed(missing: dict[str, list[list[int]]]) -> dict[str, list[list[Any]]]:
