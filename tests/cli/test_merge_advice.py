@@ -241,6 +241,36 @@ def test_the_plan_puts_the_log_in_place_before_anything_starts(
     assert "Lost then" not in again
 
 
+@pytest.mark.parametrize("topic", ["transactions", "open-transaction"])
+def test_transactions_are_as_before_when_the_merged_log_is_in_place(
+    topic: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the only replica, a bit is flipped in the last batch of the last segment."""
+    before, root = captures.path("everything/stopped"), tmp_path / "brokers"
+    shutil.copytree(before, root)
+    log = max((root / "broker-0" / f"{topic}-0").glob("*.log"))
+    flip(log, log.stat().st_size - 1)
+    asked = ["--topic", topic]
+    assert run("verify", root, *asked).status == 1
+    monkeypatch.chdir(tmp_path)
+    planned = run("plan", root, *asked).out
+    assert "Nothing is lost then." in " ".join(planned.split())
+    execute_file_steps(planned)
+    (copy,) = root.glob(f"broker-*/{topic}-0")
+    assert max(copy.glob("*.txnindex")).read_bytes()
+    for command in (
+        ["verify", *asked],
+        ["plan", *asked],
+        ["transactions", *asked],
+        ["table", "producers", *asked, "--columns", "partition,producerId,lastSequence,status"],
+        ["records", *asked, "--isolation", "read_committed"],
+        ["table", "records", *asked, "--columns", "partition,offset,transactionState,value"],
+    ):
+        after, then = run(*command, root), run(*command, before)
+        assert after.status == then.status
+        assert after.out.replace(str(root), "") == then.out.replace(str(before), ""), command
+
+
 def salvage_commands(text: str) -> list[str]:
     joined = text.replace("\\\n", " ")
     return [line.strip() for line in joined.splitlines() if "kafkalog salvage" in line]
