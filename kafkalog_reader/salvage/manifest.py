@@ -69,7 +69,7 @@ class SalvagedPartition:
         doubtful: batches with doubtful offsets, by segment.
         lost: offsets that the copy should hold but does not, as far as known.
         lacking: offsets asked for that only other copies hold, such as the branch after a fork.
-        is_in_place: of a log, whether it may take the place of its copies; None for Parquet.
+        is_in_place: of a log, whether it is for the place of its copies; None for Parquet.
         notes: further counts for segments: transactions and producers.
         warnings: other warnings of the reader.
     """
@@ -123,7 +123,7 @@ class SalvagedPartition:
             "isComplete": self.is_complete,
             "folder": self.folder,
             "files": self.files,
-            **({} if self.is_in_place is None else {"replacesCopies": self.is_in_place}),
+            **({} if self.is_in_place is None else {"batchesUnchanged": self.is_in_place}),
             "records": self.records,
             **self.offsets.as_json(),
             "logStartOffset": self.log_start,

@@ -75,15 +75,16 @@ class UnchangedLog:
 
     def content(self, run: BatchRun) -> NDArray[np.uint8]:
         """The batches of a run one after another; they follow those of the last call."""
-        gaps = np.flatnonzero(run.base_offset[1:] != run.last_offset[:-1] + 1) + 1
         borders = np.searchsorted(run.base_offset, self._snapshots)
-        cuts = np.unique(np.concatenate(([0], gaps, borders[borders < run.count], [run.count])))
+        cuts = np.unique(np.concatenate(([0], borders, [run.count])))
         for first, stop in pairwise(cuts.tolist()):
             self._reach(int(run.base_offset[first]))
             self._producers.apply(run, first, stop)
             ended = self._spans.follow(run.taken(slice(first, stop)))
             if len(ended):
                 self._ended.append(ended)
+            due = run.last_offset[first : stop - 1] + 1
+            self._is_whole &= bool((run.base_offset[first + 1 : stop] == due).all())
             self._reached = int(run.last_offset[stop - 1]) + 1
         self._note_epochs(run)
         return batch_bytes(run)

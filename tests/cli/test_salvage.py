@@ -104,6 +104,7 @@ def test_saving_takes_the_offsets_that_records_shows(
     if len(offsets) > 1:
         count = f"{len(offsets)} records, offsets {first} to {last}"
     assert answer.out.partition("\n")[0] == f"t-0: {count}"
+    assert "in the place of its copies" not in answer.out
     shown = run("table", "records", untouched, *SAVE, *options, "--columns", "offset", "--format",
                 "csv")  # fmt: skip
     assert [int(line) for line in shown.out.split()[1:]] == offsets
