@@ -171,9 +171,9 @@ def _salvage(
         for salvaged in salvage(
             evidence, request, output, receiver=receiver, progress=progress, **options
         ):
-            if salvaged.is_in_place is not None and salvaged.folder is not None:
-                if not (salvaged.is_in_place and has_range):  # a part replaces no copy
-                    hints[PLACE if salvaged.is_in_place else HAND_OVER] = None
+            is_log = salvaged.is_in_place is not None and salvaged.folder is not None
+            if is_log and not (salvaged.is_in_place and has_range):  # a part replaces no copy
+                hints[PLACE if salvaged.is_in_place else HAND_OVER] = None
             found |= not salvaged.is_complete or (has_range and not salvaged.records)
             name = _of_cluster(salvaged) if several_clusters else salvaged.name
             if request.replica == "all":

@@ -333,11 +333,13 @@ def _in_offset_order(
 def _by_segment(
     readable: ReadableRun, rows: NDArray[np.intp], bases: Sequence[int]
 ) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Rows by the segment of the fullest copy in which their offsets lie."""
+    """Rows by the segment of the fullest copy in which their offsets lie, with its base offset."""
     numbers = np.searchsorted(bases, readable.run.base_offset[rows], side="right")
     cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(rows)]
     for first, stop in pairwise(cuts):
-        yield int(numbers[first]), rows[first:stop]
+        number = int(numbers[first])
+        base = bases[number - 1] if number else readable.segment_slice.segment.base_offset
+        yield base, rows[first:stop]
 
 
 def _sum_up(merged: SalvagedPartition, sources: Sequence[_Source], together: Survey) -> None:

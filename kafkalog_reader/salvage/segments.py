@@ -21,7 +21,7 @@ from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.counts import record_counts, records_below
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.parquet import divided
-from kafkalog_reader.salvage.segment_file import SegmentFile
+from kafkalog_reader.salvage.segment_file import MAX_INT, SegmentFile
 from kafkalog_reader.salvage.standalone_log import StandaloneLog
 from kafkalog_reader.salvage.unchanged_log import UnchangedLog
 from kafkalog_reader.tables.index_file import read_entries
@@ -110,12 +110,15 @@ class LogCopy:
         self._folder = folder
         self._segment: SegmentFile | None = None
         self._source_base: int | None = None
+        self._base_due: int | None = None
+        self._keeps_bases = self._log.is_in_place and found.may_be_cleaned
 
     def add(self, readable: ReadableRun, rows: NDArray[np.intp], source_base: int) -> None:
         """Copy the batches to keep of a run; all belong to one source segment."""
         if source_base != self._source_base:
             self._roll()
             self._source_base = source_base
+            self._base_due = source_base if self._keeps_bases else None
         if not len(rows):
             return
         run = readable.run.taken(rows)
@@ -130,7 +133,7 @@ class LogCopy:
         )
         while kept.count:
             if self._segment is None:
-                self._begin_segment(int(kept.base_offset[0]))
+                self._begin_segment(kept)
                 assert self._segment is not None
             room = self._segment.room_for(kept.last_offset, kept.size_in_bytes.astype(np.int64))
             if room:
@@ -146,11 +149,21 @@ class LogCopy:
             self._write_small_files()
         self._salvaged.notes.update(self._log.notes())
 
-    def _begin_segment(self, base_offset: int) -> None:
+    def _begin_segment(self, batches: BatchRun) -> None:
+        base_offset = self._base_of(batches)
         self._segment = SegmentFile(self._folder, base_offset)
         if self.bases:
             self._write_snapshot(base_offset)
         self.bases.append(base_offset)
+
+    def _base_of(self, batches: BatchRun) -> int:
+        """Of the segment that begins with these: where compaction left a gap, as in its source."""
+        first, due = int(batches.base_offset[0]), self._base_due
+        self._base_due = None
+        if due is None or int(batches.last_offset[0]) - due > MAX_INT:
+            return first
+        reached = -1 if self._salvaged.offsets.last is None else self._salvaged.offsets.last
+        return max(due, reached + 1, min(self._salvaged.log_start, first))
 
     def _append(self, run: BatchRun) -> None:
         assert self._segment is not None
@@ -170,7 +183,7 @@ class LogCopy:
         assert last is not None
         for base, index in self._log.transaction_indexes(self.bases):
             self._write(segment_file_name(base, "txnindex"), index)
-        epochs = self._log.leader_epochs(self._salvaged.log_start)
+        epochs = self._log.leader_epochs(self.bases[0])
         self._write(LEADER_EPOCHS, build_leader_epoch_checkpoint(epochs))
         metadata = PartitionMetadata(version=0, topic_id=self._topic_id)
         self._write(PARTITION_METADATA, build_partition_metadata(metadata))

@@ -45,7 +45,6 @@ class StandaloneLog:
         self._leader_epoch = leader_epoch
         self._outcomes = outcomes
         self._left_out = left_out
-        self._first: int | None = None
         self._without_producer = 0
 
     def kept(self, run: BatchRun, records: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -65,8 +64,6 @@ class StandaloneLog:
 
     def content(self, run: BatchRun) -> NDArray[np.uint8]:
         """The batches of a run one after another, rewritten."""
-        if self._first is None:
-            self._first = int(run.base_offset[0])
         content, stripped = standalone_batches(run, self._leader_epoch)
         self._without_producer += stripped
         return content
@@ -76,12 +73,9 @@ class StandaloneLog:
         del offset
         return []
 
-    def leader_epochs(self, log_start: int) -> tuple[LeaderEpochEntry, ...]:
+    def leader_epochs(self, first_offset: int) -> tuple[LeaderEpochEntry, ...]:
         """The one leader epoch."""
-        del log_start
-        if self._first is None:
-            return ()
-        return (LeaderEpochEntry(leader_epoch=self._leader_epoch, start_offset=self._first),)
+        return (LeaderEpochEntry(leader_epoch=self._leader_epoch, start_offset=first_offset),)
 
     def transaction_indexes(self, bases: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """No transaction is left."""

@@ -94,7 +94,7 @@ class UnchangedLog:
         self._reach(offset)
         return self._producers.entries()
 
-    def leader_epochs(self, log_start: int) -> tuple[LeaderEpochEntry, ...]:
+    def leader_epochs(self, first_offset: int) -> tuple[LeaderEpochEntry, ...]:
         """The leader epochs of the log, by its batches, and by the copies where they agree."""
         starts = {each.leader_epoch: each.start_offset for each in self._epochs.entries}
         for copy in self._copies:
@@ -104,7 +104,7 @@ class UnchangedLog:
                     starts[epoch] = min(start, starts.get(epoch, start))
         cache = LeaderEpochCache().assign_all(sorted(starts.items()))
         end = self._reached or 0
-        return cache.truncate_from_end(end + 1).truncate_from_start(log_start).entries
+        return cache.truncate_from_end(end + 1).truncate_from_start(first_offset).entries
 
     def transaction_indexes(self, bases: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Yield each segment that has aborted transactions by its base offset, and its index."""

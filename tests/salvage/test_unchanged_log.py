@@ -102,8 +102,17 @@ def test_one_copy_gives_the_files_that_the_broker_wrote(name: str, tmp_path: Pat
     assert log_of(before).endswith(log_of(after))
     if not salvaged.log_start:
         assert log_of(after) == log_of(before)
+        names = {path.name for path in before.glob("*.log") if path.stat().st_size}
+        assert {path.name for path in after.glob("*.log")} == names
     assert aborted(after) == [each for each in aborted(before) if has_records(before, each)]
-    assert epochs(after) == epochs(before)
+    # The broker raises the first entry to the log start when it loads the log.
+    raised = [(e.leader_epoch, max(e.start_offset, salvaged.log_start)) for e in epochs(after)]
+    assert raised == [(e.leader_epoch, e.start_offset) for e in epochs(before)]
+    findings = kafkalog_reader.open(tmp_path / "out").table("findings").to_arrow().to_pylist()
+    of_copy = kafkalog_reader.open(before).table("findings").to_arrow().to_pylist()
+    codes = {each["code"] for each in of_copy if each["severity"] != "L"}
+    assert {each["code"] for each in findings if each["severity"] != "L"} <= codes
+    assert "KL-407" not in {each["code"] for each in findings}
     assert (after / "partition.metadata").read_bytes() == (
         before / "partition.metadata"
     ).read_bytes()
@@ -282,6 +291,24 @@ def test_an_abort_marker_that_is_lost_is_listed(
     assert not salvaged.is_complete
     found = salvaged.notes["lostAbortMarkers"]["markers"]
     assert [(each["producerId"], each["offset"]) for each in found] == lost
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("is_cleaned", [True, False], ids=["cleaned", "lost"])
+def test_a_compacted_log_begins_where_its_copies_do(
+    is_cleaned: bool, copies: int, tmp_path: Path
+) -> None:
+    """Consumers may ask for the offsets that compaction removed; lost ones are out of range."""
+    kept = tuple(batch for batch in HISTORY if batch.base_offset >= 7)
+    for broker in range(copies):
+        directory = make_copy(tmp_path / "in", broker, kept)
+        (log,) = directory.glob("*.log")
+        log.rename(directory / f"{0:020d}.log")
+        if is_cleaned:
+            (directory.parent / "cleaner-offset-checkpoint").write_text("0\n1\nt 0 7\n")
+    salvaged_from(tmp_path / "in", tmp_path / "out", merge=copies > 1)
+    (log,) = (tmp_path / "out" / "t-0").glob("*.log")
+    assert int(log.stem) == (0 if is_cleaned else 7)
 
 
 @pytest.mark.parametrize(
