@@ -128,7 +128,7 @@ class UnchangedLog:
         """For the manifest: the transactions of the log."""
         ended = self._transactions()
         still_open = sorted(self._spans.open.items(), key=lambda each: each[1])
-        unmarked = [each for each in sorted(self._lost_aborts) if _is_inside(*each, ended)]
+        unmarked = _inside(self._lost_aborts, ended)
         return {
             "abortedTransactions": int((ended["type"] == ABORT).sum()),
             "openTransactions": {
@@ -197,10 +197,19 @@ class UnchangedLog:
         return max(before, default=0) <= start <= min(after, default=_NEVER)
 
 
-def _is_inside(producer_id: int, offset: int, transactions: NDArray[Any]) -> bool:
-    """Whether a producer's transaction goes on past an offset, because its marker there is lost."""
-    own = transactions[transactions["producer_id"] == producer_id]
-    return bool(((own["first_offset"] < offset) & (offset < own["offset"])).any())
+def _inside(
+    lost_aborts: Iterable[tuple[int, int]], transactions: NDArray[Any]
+) -> list[tuple[int, int]]:
+    """Markers past which a transaction of their producer goes on, because they are lost."""
+    by_producer = transactions[np.argsort(transactions["producer_id"], kind="stable")]
+    producers, firsts = by_producer["producer_id"], by_producer["first_offset"]
+    found = []
+    for producer_id, offset in sorted(lost_aborts):
+        start, stop = np.searchsorted(producers, [producer_id, producer_id + 1])
+        before = start + np.searchsorted(firsts[start:stop], offset) - 1
+        if before >= start and offset < by_producer["offset"][before]:
+            found.append((producer_id, offset))
+    return found
 
 
 def _snapshot_offsets(copies: Iterable[PartitionDirectory]) -> Iterator[int]:
