@@ -110,6 +110,13 @@ def shown(text: str) -> str:
     )
 
 
+def shortened(text: str, limit: int) -> str:
+    """The text, or its first ``limit`` characters and how many are left out."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}... ({len(text) - limit:,} characters left out)"
+
+
 def _escaped(character: str) -> str:
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:  # os.fsdecode marks an undecodable byte so

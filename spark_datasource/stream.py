@@ -18,6 +18,7 @@ from kafkalog_reader.errors import KafkaLogError, UsageError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.asked_offsets import LogBounds, asked_of, bounds_of
@@ -192,9 +193,14 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
                 new.add(topic)
         if new:
             asked = replace(self.request, topics=frozenset(new), assigned=None, topic_pattern=None)
-            for replica in chosen_replicas(evidence, asked):
+            expected = ExpectedEnds()
+            for replica in chosen_replicas(evidence, asked, expected):
                 if replica.topic is not None and replica.partition is not None:
                     found.setdefault((replica.topic, replica.partition), replica)
+                    # Only a warning: a directory that is copied again may still get the records.
+                    lost = expected.missing_at_end(replica, scan_tail(replica).next_offset)
+                    if lost is not None:
+                        Damage(self.request.mode, fail_on_data_loss=False).missing(lost)
         if self.request.assigned is not None:
             found = {key: each for key, each in found.items() if key in self.request.assigned}
         self._kept.update({key: replica.path for key, replica in found.items()})

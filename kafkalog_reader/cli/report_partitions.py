@@ -15,7 +15,7 @@ from kafkalog_reader.audits.tables.verification import Verification, verificatio
 from kafkalog_reader.cli.exit_status import NOT_READ
 from kafkalog_reader.cli.fleet import entry_of
 from kafkalog_reader.cli.incident import kinds
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import shortened, shown
 from kafkalog_reader.report.action_text import listed_actions
 from kafkalog_reader.report.advice_text import advice_lines, not_known
 from kafkalog_reader.report.headline_text import worst_severity
@@ -238,14 +238,8 @@ def _bounded(each: Finding) -> Finding:
     texts = (each.message, *(value for _, value in each.evidence))
     if max(map(len, texts)) <= MAX_MESSAGE:
         return each
-    evidence = tuple((name, _cut(value)) for name, value in each.evidence)
-    return replace(each, message=_cut(each.message), evidence=evidence)
-
-
-def _cut(text: str) -> str:
-    if len(text) <= MAX_MESSAGE:
-        return text
-    return f"{text[:MAX_MESSAGE]}... ({len(text) - MAX_MESSAGE:,} characters left out)"
+    evidence = tuple((name, shortened(value, MAX_MESSAGE)) for name, value in each.evidence)
+    return replace(each, message=shortened(each.message, MAX_MESSAGE), evidence=evidence)
 
 
 def _epoch_rows(audit: PartitionAudit) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.errors import shortened as shortened
 from kafkalog_reader.errors import shown as shown  # errors show names too
 
 if TYPE_CHECKING:

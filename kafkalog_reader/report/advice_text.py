@@ -215,9 +215,11 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         epoch = newest.history.greatest_leader_epoch
         if audit.membership is not None:
             epoch = max(audit.membership.leader_epoch, -1 if epoch is None else epoch)
-        text = (
-            f"{_capitalised(newest.name)} was elected (leader epoch {epoch}) "
+        above = newest.high_watermark_above_end
+        text = f"{_capitalised(newest.name)} was elected (leader epoch {epoch}) " + (
             "without the records that will be cut."
+            if above is None
+            else f"and has lost records since: its high watermark is {above:,}, above its log end."
         )
     if text:
         yield ()

@@ -1,14 +1,13 @@
-"""Offsets that a copy should hold and does not, as its own checkpoints and neighbours show."""
+"""Offsets that a copy should hold and does not, as checkpoints and neighbours show."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.counts import first_offsets
 from kafkalog_reader.salvage.left_out import NotedDamage
@@ -20,18 +19,24 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.salvage.survey import Survey
+    from kafkalog_reader.scan.expected_end import ExpectedEnds
     from kafkalog_reader.tables.request import ReadRequest
-
-_END_CHECKPOINTS: Final = (
-    ("replication-offset-checkpoint", "high watermark"),
-    ("recovery-point-offset-checkpoint", "recovery point"),
-)
 
 
 def lost_offsets(
-    directory: PartitionDirectory, source: ReadableBatches, found: Survey
+    directory: PartitionDirectory,
+    source: ReadableBatches,
+    found: Survey,
+    expected: ExpectedEnds,
 ) -> list[LostOffsets]:
-    """What is missing between the offsets asked for: at the end, and between batches."""
+    """What is missing between the offsets asked for: at the end, and between batches.
+
+    Args:
+        directory: the copy; its log directory was prepared for ``expected``.
+        source: its readable batches.
+        found: what was found in them.
+        expected: where the log must reach.
+    """
     lost = []
     if not found.may_be_cleaned:
         lost = [
@@ -44,10 +49,10 @@ def lost_offsets(
         ]
     last = found.read.last
     end = last + 1 if last is not None else (source.base_offsets or [0])[0]
-    named = max(_named_ends(directory), default=(end, ""))
-    if named[0] > end:
-        why = f"the checkpointed {named[1]} is {named[0]}, the readable log ends at {end}"
-        lost.append(LostOffsets(first_offset=end, next_offset=named[0], why=why))
+    must = expected.of_log(directory)
+    if must is not None and must.next_offset > end:
+        why = f"the checkpointed {must.what} is {must.next_offset}, the readable log ends at {end}"
+        lost.append(LostOffsets(first_offset=end, next_offset=must.next_offset, why=why))
     return list(_in_range(lost, source.from_offset, source.to_offset))
 
 
@@ -82,19 +87,6 @@ def held_elsewhere(
                 some = "" if count >= each.next_offset - each.first_offset else " (some of them)"
                 held[each].append(f"{other.replica_name}{some}")
     return [replace(each, held_by=tuple(names)) for each, names in held.items()]
-
-
-def _named_ends(directory: PartitionDirectory) -> Iterator[tuple[int, str]]:
-    if directory.topic is None or directory.partition is None:
-        return
-    key = (directory.topic, directory.partition)
-    for name, meaning in _END_CHECKPOINTS:
-        try:
-            offset = checkpointed_offsets(directory.log_directory, name).get(key)
-        except LocatedError:  # a finding of verify; its offsets count as absent
-            continue
-        if offset is not None:
-            yield offset, meaning
 
 
 def _in_range(

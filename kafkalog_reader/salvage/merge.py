@@ -25,6 +25,7 @@ from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRu
 from kafkalog_reader.salvage.segments import LogCopy, learn_lost_aborts
 from kafkalog_reader.salvage.survey import Survey, survey
 from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.expected_end import ExpectedEnds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -146,10 +147,13 @@ def _read_all(
 
 def _lost(sources: Sequence[_Source], together: Survey) -> list[LostOffsets]:
     """Offsets that the merged log lacks although a copy should hold them."""
+    expected = ExpectedEnds()
+    for source in sources:
+        expected.prepare(source.salvaged.directory.log_directory)
     ends = {
         (lost.first_offset, lost.next_offset): lost
         for source in sources
-        for lost in lost_offsets(source.salvaged.directory, source.batches, together)
+        for lost in lost_offsets(source.salvaged.directory, source.batches, together, expected)
     }
     longest = {first: ends[first, stop] for first, stop in sorted(ends)}
     return list(longest.values())

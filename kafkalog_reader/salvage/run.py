@@ -20,6 +20,7 @@ from kafkalog_reader.salvage.receiver import foreign_text
 from kafkalog_reader.salvage.segments import learn_lost_aborts, write_segments
 from kafkalog_reader.salvage.survey import survey
 from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.best_replica import chosen_by_partition
 
 if TYPE_CHECKING:
@@ -68,12 +69,13 @@ def salvage(
             a topic has no id; at the end, where copies to merge are of different histories.
     """
     request = replace(request, mode=Mode.PERMISSIVE, log_range_only=receiver is not None)
+    expected = ExpectedEnds()
     if merge:
         groups: list[_Group] = [
             (copies, (), (), ()) for _, copies in evidence.topic_partitions(request)
         ]
     else:
-        groups = list(_chosen(evidence, request))
+        groups = list(_chosen(evidence, request, expected))
     if not groups:
         raise UsageError(f"nothing to salvage: {_missing(request)}")
     foreign: set[str] = set()
@@ -92,7 +94,7 @@ def salvage(
                 salvaged.left_out.add(error_of_copy)
             done.append(salvaged)
             try:
-                _salvage_one(salvaged, copies, request, receiver, folders, progress)
+                _salvage_one(salvaged, copies, request, receiver, folders, expected, progress)
             except UsageError as error:  # a fork: the other partitions can be merged all the same
                 done.pop()
                 refused.append(str(error))
@@ -110,14 +112,14 @@ def salvage(
         raise UsageError("\n".join(refused))
 
 
-def _chosen(evidence: Evidence, request: ReadRequest) -> Iterator[_Group]:
+def _chosen(evidence: Evidence, request: ReadRequest, expected: ExpectedEnds) -> Iterator[_Group]:
     """Yield each copy to read, and why others could not be judged.
 
     A partition of which no copy can be judged is not passed over: what can be read of its first
     copy is salvaged.
     """
     damage = UnreadCopies()
-    for copies, chosen, lacking in chosen_by_partition(evidence, request, damage):
+    for copies, chosen, lacking in chosen_by_partition(evidence, request, damage, expected):
         unread = damage.taken()
         if unread and not chosen:
             yield copies[:1], unread[1:], (), ()
@@ -169,6 +171,7 @@ def _salvage_one(
     request: ReadRequest,
     receiver: Receiver | None,
     folders: OutputFolder,
+    expected: ExpectedEnds,
     progress: Progress,
 ) -> None:
     folder = folders.begin(salvaged.directory)
@@ -179,7 +182,7 @@ def _salvage_one(
             if receiver is not None and len(copies) > 1:
                 merge_partition(salvaged, copies, request, receiver, folder, doubtful, progress)
             else:
-                _read_and_write(salvaged, request, receiver, folder, doubtful, progress)
+                _read_and_write(salvaged, request, receiver, folder, doubtful, expected, progress)
             doubtful.close()
             salvaged.counts.doubtful.records = doubtful.records
             salvaged.is_finished = True
@@ -202,6 +205,7 @@ def _read_and_write(
     receiver: Receiver | None,
     folder: Path,
     doubtful: DoubtfulPart,
+    expected: ExpectedEnds,
     progress: Progress,
 ) -> None:
     """Read twice: only the first reading shows which offsets and transactions are reliable."""
@@ -211,7 +215,8 @@ def _read_and_write(
     found = survey(source, salvaged, damage, progress)
     counts = salvaged.counts
     counts.found = found.found
-    salvaged.lost = lost_offsets(salvaged.directory, source, found)
+    expected.prepare(salvaged.directory.log_directory)
+    salvaged.lost = lost_offsets(salvaged.directory, source, found, expected)
     if receiver is not None or salvaged.left_out.count:
         learn_lost_aborts(salvaged.directory, found, damage)
     found.outcomes.settle()

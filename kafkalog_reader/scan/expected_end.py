@@ -7,11 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.errors import KafkaLogError, LogPosition, MissingRecordsError
+from kafkalog_reader.errors import (
+    KafkaLogError,
+    LocatedError,
+    LogPosition,
+    MissingRecordsError,
+)
 from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.format.offset_words import offsets_are
-from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_topic_id
+from kafkalog_reader.io.hot_copy import was_copied_while_written
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.scan.log_tail import last_timestamp
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
 if TYPE_CHECKING:
@@ -19,12 +27,14 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory, SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.scan.log_tail import LogTail
 
 logger = logging.getLogger(__name__)
 
 _CLEANER_OFFSETS: Final = "cleaner-offset-checkpoint"
+HIGH_WATERMARKS: Final = "replication-offset-checkpoint"
 _LOG_ENDS: Final = {
-    "high watermark": "replication-offset-checkpoint",
+    "high watermark": HIGH_WATERMARKS,
     "recovery point": "recovery-point-offset-checkpoint",
 }
 
@@ -35,6 +45,7 @@ class ExpectedEnd:
 
     Attributes:
         next_offset: one after the last offset that must be there.
+        what: what that offset is, such as ``high watermark``.
         proof: the evidence, as the end of a sentence.
         following: the next segment; None at the end of the log.
         may_be_ahead: whether it may be a copy of a running broker, which explains the difference:
@@ -42,6 +53,7 @@ class ExpectedEnd:
     """
 
     next_offset: int
+    what: str
     proof: str
     following: SegmentFiles | None
     may_be_ahead: bool
@@ -55,6 +67,7 @@ class ExpectedEnds:
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str], Mapping[tuple[str, int], int]] = {}
+        self._committed: dict[str, ExpectedEnd] = {}
 
     def prepare(self, root: LogDirectory) -> None:
         """Read the checkpoints of a log directory.
@@ -69,6 +82,47 @@ class ExpectedEnds:
             except KafkaLogError as error:
                 logger.warning("%s; not compared with the logs", error)
                 self._rows[root.path, name] = {}
+
+    def compare(
+        self,
+        chosen: PartitionDirectory,
+        copies: Sequence[tuple[PartitionDirectory, LogTail]],
+    ) -> None:
+        """Require of a copy that it reaches the greatest high watermark of all copies.
+
+        A high watermark up to the greatest log end proves no loss: a copy has the records, or had
+        them until an unclean election. One that was copied after its log, while clients wrote, does
+        not count, as for the finding KL-524.
+
+        Args:
+            chosen: the copy to read.
+            copies: it and the others, with their log ends after damage. Their log directories were
+                prepared. Copies of a topic with another id are ignored.
+
+        Raises:
+            UnreadableFileError: a log cannot be read.
+        """
+        marks = {each.path: self._row(each, HIGH_WATERMARKS) or 0 for each, _ in copies}
+        if max(marks.values()) <= _log_end(copies):  # as almost always
+            return
+        wanted = _topic_id(chosen)
+        same = [each for each in copies if wanted is None or _topic_id(each[0]) in (None, wanted)]
+        end = _log_end(same)
+        proofs = [
+            (marks[each.path], each)
+            for each, tail in same
+            if marks[each.path] > end and not _is_ahead_of_copy(each, tail)
+        ]
+        mark, holder = max(proofs, key=lambda proof: proof[0], default=(0, chosen))
+        if holder.path != chosen.path:
+            self._committed[chosen.path] = ExpectedEnd(
+                next_offset=mark,
+                what=f"high watermark of {holder.replica_name}",
+                proof=f"{HIGH_WATERMARKS} of {holder.replica_name} has {mark} as high watermark, "
+                "and no readable copy reaches it",
+                following=None,
+                may_be_ahead=not holder.log_directory.clean_shutdown,
+            )
 
     def of_segment(
         self, directory: PartitionDirectory, segments: Sequence[SegmentFiles], number: int
@@ -86,6 +140,7 @@ class ExpectedEnds:
             return None
         return ExpectedEnd(
             next_offset=following.base_offset,
+            what="base offset of the next segment",
             proof=f"the next segment begins with offset {following.base_offset}",
             following=following,
             may_be_ahead=False,
@@ -95,6 +150,12 @@ class ExpectedEnds:
         """What the log must reach at its end."""
         if directory.only is not None:
             return None
+        own, committed = self._by_own_rows(directory), self._committed.get(directory.path)
+        if own is None or committed is None:
+            return own or committed
+        return committed if committed.next_offset > own.next_offset else own
+
+    def _by_own_rows(self, directory: PartitionDirectory) -> ExpectedEnd | None:
         rows = {what: self._row(directory, name) for what, name in _LOG_ENDS.items()}
         known = {what: offset for what, offset in rows.items() if offset is not None}
         if not known:
@@ -102,16 +163,60 @@ class ExpectedEnds:
         what = max(known, key=lambda each: known[each])
         return ExpectedEnd(
             next_offset=known[what],
+            what=what,
             proof=f"{_LOG_ENDS[what]} has {known[what]} as {what}",
             following=None,
             may_be_ahead=not directory.log_directory.clean_shutdown,
         )
+
+    def missing_at_end(
+        self,
+        directory: PartitionDirectory,
+        reached: int,
+        asked: tuple[int, int | None] = (0, None),
+    ) -> MissingRecordsError | None:
+        """The error about records that must be at the end of a log but are missing.
+
+        Args:
+            directory: the replica; its log directory was prepared.
+            reached: where its log ends.
+            asked: the requested half-open range of offsets; others may be missing.
+
+        Raises:
+            UnreadableFileError: the directory cannot be listed.
+        """
+        end = self.of_log(directory)
+        if end is None:
+            return None
+        logs = [each.path("log") for each in segments(directory) if each.log_size is not None]
+        path = logs[-1] if logs else directory.path
+        return missing_records(end, path, reached, asked, context=directory.context)
 
     def _row(self, directory: PartitionDirectory, name: str) -> int | None:
         if directory.topic is None or directory.partition is None:
             return None
         rows = self._rows[directory.log_directory.path, name]
         return rows.get((directory.topic, directory.partition))
+
+
+def _log_end(copies: Sequence[tuple[PartitionDirectory, LogTail]]) -> int:
+    return max(tail.next_offset for _, tail in copies)
+
+
+def _topic_id(directory: PartitionDirectory) -> str | None:
+    try:
+        return read_topic_id(directory.path, context=directory.context)
+    except LocatedError:  # `kafkalog verify` reports it
+        return None
+
+
+def _is_ahead_of_copy(directory: PartitionDirectory, tail: LogTail) -> bool:
+    """Whether file times show that the high watermark was copied later than the log."""
+    live = [segment for segment in segments(directory) if segment.log_size is not None]
+    timestamp = last_timestamp(directory, tail)
+    return timestamp is not None and was_copied_while_written(
+        directory, HIGH_WATERMARKS, live[-1], timestamp
+    )
 
 
 def missing_records(

@@ -105,6 +105,19 @@ def end_after_damage(directory: PartitionDirectory, tail: LogTail) -> LogTail:
     return tail
 
 
+def last_timestamp(directory: PartitionDirectory, tail: LogTail) -> int | None:
+    """The timestamp of the last batch in milliseconds; None if the last segment has none.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or read.
+    """
+    if tail.last_position is None:
+        return None
+    last = [segment for segment in segments(directory) if segment.log_size is not None][-1]
+    run = next(Scan(last, _ONE_BATCH, tail.last_position, context=directory.context).runs(), None)
+    return None if run is None or not run.count else int(run.max_timestamp[0])
+
+
 def _segment_tail(segment: SegmentFiles, *, context: ReadContext) -> LogTail:
     start = _last_confirmed_position(segment, context=context)
     return _short_tail(segment, start, context=context) or _scanned_tail(

@@ -18,7 +18,6 @@ from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.damage import Damage, Mode
-from kafkalog_reader.scan.expected_end import ExpectedEnds, missing_records
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.log_unit import log_start_offset, slices_of
 from kafkalog_reader.tables.record_rows import read_slice
@@ -28,6 +27,7 @@ from kafkalog_reader.tables.transaction_states import last_stable_offset
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.scan.expected_end import ExpectedEnds
 
 logger = logging.getLogger(__name__)
 
@@ -277,14 +277,10 @@ class _AskedOffsets:
 
     def _check_log_end(self) -> None:
         self._expected.prepare(self._replica.log_directory)
-        end = self._expected.of_log(self._replica)
-        if end is not None:
-            offsets = self._request.offsets_of(self._replica.topic, self._replica.partition)
-            error = missing_records(
-                end, self._replica.path, self._log_end, offsets, context=self._replica.context
-            )
-            if error is not None:
-                self._request.damage.missing(error)
+        offsets = self._request.offsets_of(self._replica.topic, self._replica.partition)
+        error = self._expected.missing_at_end(self._replica, self._log_end, offsets)
+        if error is not None:
+            self._request.damage.missing(error)
 
     def _first_of_the_last(self, request: ReadRequest, count: int) -> int:
         """The offset from which ``count`` records follow, or the start if there are fewer."""

@@ -21,8 +21,9 @@ from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.scan.damage import Damage
+    from kafkalog_reader.scan.expected_end import ExpectedEnds
     from kafkalog_reader.tables.request import ReadRequest
 
 logger = logging.getLogger(__name__)
@@ -48,6 +49,26 @@ class Lacking:
         return f"{held} (a fork: other records)" if self.is_fork else held
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedCopies:
+    """The copies of a partition.
+
+    Attributes:
+        best: the copy to read.
+        lacking: what other copies hold and the best one lacks.
+        copies: those that can be read, and their log ends after damage.
+    """
+
+    best: PartitionDirectory
+    lacking: Sequence[Lacking]
+    copies: Sequence[tuple[PartitionDirectory, LogTail]]
+
+    @property
+    def end(self) -> int:
+        """Where the log of the best copy ends, after damage."""
+        return next(tail.next_offset for each, tail in self.copies if each is self.best)
+
+
 Lineage = list[tuple[int, int]]
 """(leader epoch, first offset) in order: each epoch lasts to the next one's first offset."""
 
@@ -56,7 +77,7 @@ def chosen_by_partition(
     evidence: Evidence,
     request: ReadRequest,
     damage: Damage,
-    prepare: Callable[[LogDirectory], None] | None = None,
+    expected: ExpectedEnds | None = None,
     narrowed: Callable[[Sequence[PartitionDirectory]], Sequence[PartitionDirectory]] | None = None,
 ) -> Iterator[tuple[Sequence[PartitionDirectory], Sequence[PartitionDirectory], Sequence[Lacking]]]:
     """Yield all live copies of each partition, those to read, and what the best of them lacks.
@@ -67,8 +88,8 @@ def chosen_by_partition(
         evidence: the supplied paths.
         request: which partitions and replicas.
         damage: receives copies that cannot be read.
-        prepare: reads what must be older than the logs, before folders of its log directory are
-            listed.
+        expected: reads checkpoints, which must be older than the logs, before folders of their log
+            directory are listed. The best copy must also reach what those of other copies prove.
         narrowed: the copies of which the best is chosen; by default all.
 
     Raises:
@@ -79,15 +100,19 @@ def chosen_by_partition(
     with one_look_each(evidence) as (looked, forget):
         for _, replicas in looked.topic_partitions(request):
             asked = [r for r in replicas if broker in (None, r.log_directory.broker_id)]
-            if prepare is not None:
+            if expected is not None:
                 for replica in asked:
-                    prepare(replica.log_directory)
+                    expected.prepare(replica.log_directory)
             if request.replica == "best" and len(replicas) > 1:
                 compared = replicas if narrowed is None else narrowed(replicas)
-                best, lacking = best_and_lacking(compared, damage)
-                if best is not None:
-                    warn_of_lacking(best, lacking, with_cluster=several_clusters)
-                yield replicas, () if best is None else (best,), lacking
+                found = compared_copies(compared, damage)
+                if found is None:
+                    yield replicas, (), ()
+                else:
+                    warn_of_lacking(found.best, found.lacking, with_cluster=several_clusters)
+                    if expected is not None:
+                        expected.compare(found.best, found.copies)
+                    yield replicas, (found.best,), found.lacking
             else:
                 yield replicas, asked, ()
             forget()
@@ -114,6 +139,18 @@ def best_and_lacking(
     Raises:
         UnreadableFileError: a copy cannot be read, in mode ``FAILFAST``: it may be the best.
     """
+    found = compared_copies(supplied, damage)
+    return (None, ()) if found is None else (found.best, found.lacking)
+
+
+def compared_copies(
+    supplied: Sequence[PartitionDirectory], damage: Damage
+) -> ComparedCopies | None:
+    """The best copy, see ``best_and_lacking``, and where the log of each readable copy ends.
+
+    Raises:
+        UnreadableFileError: a copy cannot be read, in mode ``FAILFAST``: it may be the best.
+    """
     replicas, tails = [], []
     for replica in supplied:
         try:
@@ -122,15 +159,14 @@ def best_and_lacking(
         except UnreadableFileError as error:
             damage.left_out(error)
     if not replicas:
-        return None, ()
+        return None
     best = max(range(len(replicas)), key=lambda number: _rank(tails[number]))
+    ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=True)]
+    best_end = ends[best].next_offset
     lacking: list[Lacking] = []
-    if len(replicas) == 1:
-        return replicas[0], lacking
-    best_end = end_after_damage(replicas[best], tails[best]).next_offset
     for number, replica in enumerate(replicas):
         if _rank(tails[number]) != _rank(tails[best]):
-            own_end = end_after_damage(replica, tails[number]).next_offset
+            own_end = ends[number].next_offset
             end = min(own_end, best_end)
             fork = _fork(_lineage(replica), _lineage(replicas[best]), end)
             if own_end > fork:
@@ -142,7 +178,8 @@ def best_and_lacking(
                         is_fork=best_end > fork,
                     )
                 )
-    return replicas[best], lacking
+    copies = tuple(zip(replicas, ends, strict=True))
+    return ComparedCopies(best=replicas[best], lacking=lacking, copies=copies)
 
 
 def warn_of_lacking(

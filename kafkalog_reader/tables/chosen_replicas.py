@@ -9,16 +9,17 @@ from kafkalog_reader.tables.best_replica import chosen_by_partition
 from kafkalog_reader.tables.current_topics import CurrentTopics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.scan.expected_end import ExpectedEnds
     from kafkalog_reader.tables.request import ReadRequest
 
 
 def chosen_replicas(
     evidence: Evidence,
     request: ReadRequest,
-    prepare: Callable[[LogDirectory], None] | None = None,
+    expected: ExpectedEnds | None = None,
 ) -> Iterator[PartitionDirectory]:
     """Yield the live partition directories that ``request.replica`` asks for.
 
@@ -27,13 +28,12 @@ def chosen_replicas(
     Args:
         evidence: the supplied paths.
         request: which partitions and replicas.
-        prepare: reads what must be older than the logs, before folders of its log directory are
-            listed.
+        expected: where logs must reach; see ``chosen_by_partition``.
 
     Raises:
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
     """
     damage = Damage(request.mode)
     topics = CurrentTopics(evidence=evidence)
-    for _, chosen, _ in chosen_by_partition(evidence, request, damage, prepare, topics.copies):
+    for _, chosen, _ in chosen_by_partition(evidence, request, damage, expected, topics.copies):
         yield from chosen

@@ -99,7 +99,7 @@ class GapsTable(Table[GapUnit]):
         supplied = evidence.allowing(request.max_batch_bytes)
         bounded = (
             bounds
-            for directory in chosen_replicas(supplied, request, expected.prepare)
+            for directory in chosen_replicas(supplied, request, expected)
             for bounds in _bounded_segments(directory, expected, request.damage)
         )
         for size, together in grouped(bounded, _measure, request.max_partition_bytes):

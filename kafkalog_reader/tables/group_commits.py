@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from kafkalog_reader.decode.arrow_arrays import fixed_width
 from kafkalog_reader.decode.commit_columns import commit_columns
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.internal_topic import log_request, record_schema, selects_all
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
@@ -56,7 +57,8 @@ class GroupCommitsTable(Table[LogUnit]):
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
         """Parts of the best copy of each partition of ``__consumer_offsets``."""
         log = log_request(request, OFFSETS_TOPIC)
-        return log_units(chosen_replicas(evidence, log), log)
+        expected = ExpectedEnds()
+        return log_units(chosen_replicas(evidence, log, expected), log, expected=expected)
 
     def read(
         self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress
@@ -65,6 +67,7 @@ class GroupCommitsTable(Table[LogUnit]):
 
         Raises:
             LocatedError: damage, in mode ``FAILFAST``; the commits before it are yielded first.
+            MissingRecordsError: records that other files prove are not there, in that mode.
             UnreadableFileError: a file cannot be opened or read.
         """
         schema = self.projected(request)

@@ -12,7 +12,7 @@ from kafkalog_reader.tables.group_records import (
     GroupRecord,
     newest_group_records,
 )
-from kafkalog_reader.tables.group_state import MEMBER_RECORDS, group_states
+from kafkalog_reader.tables.group_state import MEMBER_RECORDS, group_states, member_state
 from kafkalog_reader.tables.internal_topic import selects_all, selects_any
 from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.rows import build_from_dicts
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 _ASSIGNED: Final = ("assignedPartitions", "topicPartitions")
 """Names of the same field since Kafka 3.6 and before."""
-_STATES: Final = ("stable", "unrevoked-partitions", "unreleased-partitions")
-"""Of a member that the group's coordinator assigns (MemberState)."""
 _TASKS: Final = ("activeTasks", "standbyTasks", "warmupTasks")
 
 
@@ -65,7 +63,7 @@ class GroupMembersTable(InternalTopicTable):
                 found = classic_members(group.records["GroupMetadata"])
             else:
                 found = [
-                    _member(member_id, group.members[member_id], names)
+                    _member(kind, member_id, group.members[member_id], names)
                     for member_id in sorted(group.members)
                 ]
             rows += [
@@ -82,7 +80,7 @@ class GroupMembersTable(InternalTopicTable):
 
 
 def _member(
-    member_id: str, records: Mapping[str, GroupRecord], names: Mapping[str, str]
+    kind: str, member_id: str, records: Mapping[str, GroupRecord], names: Mapping[str, str]
 ) -> dict[str, Any]:
     """The row of a member that the group's coordinator assigns."""
     metadata = next((records[name] for name in MEMBER_RECORDS if name in records), None)
@@ -106,7 +104,7 @@ def _member(
         "targetAssignment": _tasks(target) or _partitions(target, names, "topicPartitions"),
         "assignor": fields.get("serverAssignor"),
         "memberEpoch": current.get("memberEpoch"),
-        "memberState": _state(current.get("state")),
+        "memberState": member_state(kind, current.get("state")),
         "rebalanceTimeoutMs": fields.get("rebalanceTimeoutMs"),
         "sessionTimeoutMs": classic.get("sessionTimeoutMs"),
     }
@@ -115,12 +113,6 @@ def _member(
 def _fields(records: Mapping[str, GroupRecord], ending: str) -> Mapping[str, Any]:
     found = (each.fields for name, each in records.items() if name.endswith(ending))
     return next(found, None) or {}
-
-
-def _state(number: int | None) -> str | None:
-    if number is None:
-        return None
-    return _STATES[number] if number in range(len(_STATES)) else str(number)
 
 
 def _partitions(

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 CLASSIC: Final = "classic"
 SHARE: Final = "share"
+STREAMS: Final = "streams"
 _KINDS: Final = {
-    "ConsumerGroup": "consumer", "ShareGroup": SHARE, "StreamsGroup": "streams", "Group": CLASSIC,
+    "ConsumerGroup": "consumer", "ShareGroup": SHARE, "StreamsGroup": STREAMS, "Group": CLASSIC,
 }  # fmt: skip
 """Type of a group by how the names of its records begin, as ``kafka-groups`` prints it."""
 _TYPE_SIZE: Final = 2

@@ -1,7 +1,8 @@
 """One group as its coordinator would load it, from the newest record of each key.
 
 Source: Kafka 4.4, GroupMetadataManager.replay, ClassicGroup, ConsumerGroup.maybeUpdateGroupState,
-ShareGroup.maybeUpdateGroupState, StreamsGroup.maybeUpdateGroupState.
+ShareGroup.maybeUpdateGroupState, StreamsGroup.maybeUpdateGroupState, modern.MemberState,
+streams.MemberState.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.format.messages.consumer_protocol import decode_subscription
 from kafkalog_reader.format.messages.decoder import MessageError
-from kafkalog_reader.tables.group_records import CLASSIC, SHARE, GroupRecord
+from kafkalog_reader.tables.group_records import CLASSIC, SHARE, STREAMS, GroupRecord
 from kafkalog_reader.tables.rows import microseconds_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ MEMBER_RECORDS: Final = (
     "ConsumerGroupMemberMetadata", "ShareGroupMemberMetadata", "StreamsGroupMemberMetadata",
 )  # fmt: skip
 """Records that say that a member is there."""
-_STABLE: Final = 0
+_STABLE: Final = "stable"
+_MEMBER_STATES: Final = {0: _STABLE, 1: "unrevoked-partitions", 2: "unreleased-partitions"}
+_STREAMS_MEMBER_STATES: Final = {1: _STABLE, 2: "unrevoked-tasks", 3: "unreleased-tasks"}
 
 
 @dataclass
@@ -109,12 +112,22 @@ class GroupState:
             if name.endswith("CurrentMemberAssignment")
         ]
         is_stable = len(current) >= members and all(
-            each.get("state") == _STABLE and each["memberEpoch"] == target_epoch for each in current
+            member_state(self.kind, each.get("state")) == _STABLE
+            and each["memberEpoch"] == target_epoch
+            for each in current
         )
         return "Stable" if is_stable else "Reconciling"
 
     def _record(self, ending: str) -> GroupRecord | None:
         return next((each for name, each in self.records.items() if name.endswith(ending)), None)
+
+
+def member_state(kind: str, number: int | None) -> str | None:
+    """What the number in the current assignment of a member means; None without a number."""
+    if number is None:
+        return None
+    states = _STREAMS_MEMBER_STATES if kind == STREAMS else _MEMBER_STATES
+    return states.get(number, str(number))
 
 
 def group_states(records: Iterable[GroupRecord]) -> dict[tuple[str, str], GroupState]:

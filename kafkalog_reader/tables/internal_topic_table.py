@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.log_unit import LogUnit, slices_of
@@ -43,8 +44,9 @@ class InternalTopicTable(Table[InternalTopicUnit]):
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[InternalTopicUnit]:
         """One unit for each partition of the internal topic."""
         log = log_request(request, self.log_topic)
-        for directory in chosen_replicas(evidence, log):
-            slices = tuple(slices_of(directory, log, log.damage))
+        expected = ExpectedEnds()
+        for directory in chosen_replicas(evidence, log, expected):
+            slices = tuple(slices_of(directory, log, log.damage, expected))
             size = sum(each.stop - each.start for each in slices)
             yield InternalTopicUnit(size_in_bytes=size, slices=slices, evidence=evidence)
 
@@ -58,6 +60,7 @@ class InternalTopicTable(Table[InternalTopicUnit]):
 
         Raises:
             LocatedError: damage, in mode ``FAILFAST``.
+            MissingRecordsError: records that other files prove are not there, in that mode.
             UnreadableFileError: a file cannot be opened or read.
         """
         log = log_request(request, self.log_topic)

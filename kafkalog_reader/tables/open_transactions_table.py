@@ -7,7 +7,7 @@ ProducerStateManager, TransactionStateManager; KIP-664 on hanging transactions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -16,13 +16,10 @@ import numpy as np
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.scan.damage import Damage, Mode
-from kafkalog_reader.scan.expected_end import ExpectedEnds, missing_records
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
-from kafkalog_reader.tables.best_replica import (
-    best_and_lacking,
-    warn_of_lacking,
-)
+from kafkalog_reader.tables.best_replica import compared_copies, warn_of_lacking
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.current_topics import CurrentTopics
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
@@ -75,6 +72,8 @@ class Coordinators:
     """What ``__transaction_state`` has; read when a transaction is open, once in a process."""
 
     evidence: Evidence
+    expected: ExpectedEnds = field(default_factory=ExpectedEnds)
+    """Where logs must reach."""
 
     @cached_property
     def _read(self) -> tuple[Mapping[_ProducerKey, Row], Mapping[_PartitionKey, LocatedError]]:
@@ -97,20 +96,12 @@ class Coordinators:
     def _cut_short(self) -> dict[_PartitionKey, LocatedError]:
         """The partitions whose best copy ends before what its checkpoints say was in it."""
         found: dict[_PartitionKey, LocatedError] = {}
-        expected = ExpectedEnds()
         log = log_request(ReadRequest(mode=Mode.PERMISSIVE), STATE_TOPIC)
-        for directory in chosen_replicas(self.evidence, log):
-            root = directory.log_directory
-            expected.prepare(root)
-            end = expected.of_log(directory)
-            if end is None:
-                continue
+        for directory in chosen_replicas(self.evidence, log, self.expected):
             reached = end_after_damage(directory, scan_tail(directory)).next_offset
-            error = missing_records(
-                end, directory.path, reached, (0, None), context=directory.context
-            )
+            error = self.expected.missing_at_end(directory, reached)
             if error is not None:
-                found[root.cluster_id, directory.partition or 0] = error
+                found[directory.log_directory.cluster_id, directory.partition or 0] = error
         return found
 
     def of(self, cluster_id: str | None, producer_id: int) -> Row | None:
@@ -184,19 +175,27 @@ class OpenTransactionsTable(Table[OpenTransactionsUnit]):
 
         Raises:
             LocatedError: damage, in mode ``FAILFAST``.
+            MissingRecordsError: the log ends below a high watermark, in that mode.
             UnreadableFileError: a file cannot be opened or read.
         """
-        damage = Damage(request.mode)
+        damage, expected = request.damage, unit.coordinators.expected
         rows: list[dict[str, Any]] = []
-        best, lacking = best_and_lacking(unit.replicas, damage)
-        if best is not None:
+        for replica in unit.replicas:
+            expected.prepare(replica.log_directory)
+        found = compared_copies(unit.replicas, damage)
+        if found is not None:
+            best = found.best
+            expected.compare(best, found.copies)
+            error = expected.missing_at_end(best, found.end)
+            if error is not None:
+                damage.missing(error)
             try:
                 with one_look([best]) as (looked_at,):
                     rows = open_rows(looked_at, unit.coordinators, request, progress)
             except LocatedError as error:
                 damage.left_out(error)
             if rows:
-                warn_of_lacking(best, lacking)
+                warn_of_lacking(best, found.lacking)
         yield build_from_dicts(self.projected(request), rows)
 
 

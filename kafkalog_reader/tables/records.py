@@ -41,7 +41,7 @@ class RecordsTable(Table[LogUnit]):
             return asked_of(replica, request, expected)
 
         supplied = evidence.allowing(request.max_batch_bytes)
-        chosen = chosen_replicas(supplied, request, expected.prepare)
+        chosen = chosen_replicas(supplied, request, expected)
         return log_units(chosen, request, asked, expected)
 
     def read(

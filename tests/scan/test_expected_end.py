@@ -226,7 +226,11 @@ def test_what_is_missing_begins_where_it_is_asked_for(
     asked: tuple[int, int | None], first: int | None, may_be_ahead: bool
 ) -> None:
     expected = ExpectedEnd(
-        next_offset=20, proof="a file says 20", following=None, may_be_ahead=may_be_ahead
+        next_offset=20,
+        what="high watermark",
+        proof="a file says 20",
+        following=None,
+        may_be_ahead=may_be_ahead,
     )
     found = missing_records(expected, "t-0/0.log", 10, asked, context=ReadContext())
     if first is None:
@@ -276,7 +280,11 @@ def test_batches_show_that_a_log_was_cleaned(
     )
     for before, following in ((shown, sound), (sound, shown)):
         expected = ExpectedEnd(
-            next_offset=20, proof="of the next", following=following, may_be_ahead=True
+            next_offset=20,
+            what="base offset of the next segment",
+            proof="of the next",
+            following=following,
+            may_be_ahead=True,
         )
         found = missing_records(
             expected, "t-0/0.log", 10, (0, None), segment=before, context=ReadContext()

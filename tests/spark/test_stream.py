@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,8 +14,6 @@ from spark_datasource.source import KafkaLogDataSource
 from spark_datasource.stream import HAS_LIMITS, KafkaLogStreamReader
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
 
@@ -73,6 +72,44 @@ def test_each_trigger_reads_what_is_new_and_committed(tmp_path: Path) -> None:
     assert read(stream, first, second) == ["0:3", "0:4", "0:5", "0:6"]
     assert read(stream, second, second) == []
     assert reader(path, until="logEnd").initialOffset() == {"t": {"0": 9}}
+
+
+def two_brokers(root: Path, *marks: int) -> str:
+    """Broker 0 has offsets 0 to 2, broker 1 also 3 and 4; each with its high watermark."""
+    described = [replica(log, high_watermark=mark) for log, mark in zip(LOGS, marks, strict=True)]
+    cluster(root, dict(enumerate(described)))
+    return str(root)
+
+
+LOGS = ("0-2/e0", "0-2/e0 3-4/e0")
+
+
+def test_a_query_begins_with_a_warning_where_a_high_watermark_is_above_all_logs(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Only a warning: copies that are made again and again may get the records later."""
+    stream = reader(Path(two_brokers(tmp_path / "lost", 7, 5)), startingOffsets="earliest")
+    assert stream.latestOffset() == {"t": {"0": 5}}
+    (warning,) = caplog.messages
+    assert "offsets 5 to 6 are missing" in warning
+    assert "of broker 0 has 7 as high watermark" in warning
+    stream.latestOffset()
+    assert len(caplog.messages) == 1, "once"
+    caplog.clear()
+    reader(Path(two_brokers(tmp_path / "sound", 3, 5))).latestOffset()
+    silent = {"mode": "DROPMALFORMED"}
+    reader(tmp_path / "lost", **silent).latestOffset()
+    assert caplog.messages == []
+
+
+def test_a_batch_fails_where_a_high_watermark_is_above_all_logs(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    lost = spark.read.format("kafkalog").load(two_brokers(tmp_path, 7, 5))
+    with pytest.raises(Exception, match="offsets 5 to 6 are missing"):
+        lost.count()
+    rest = spark.read.format("kafkalog").option("mode", "PERMISSIVE").load(str(tmp_path))
+    assert rest.count() == 5
 
 
 def test_a_torn_tail_is_not_read_before_it_is_whole(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.best_replica import (
     best_and_lacking,
     best_replica,
@@ -283,14 +284,16 @@ def test_folders_are_listed_after_what_must_be_older(two_leaders: Path, replica:
     log = two_leaders / "broker-1" / "t-0" / f"{0:020}.log"
     grown: list[str] = []
 
-    def prepare(root: LogDirectory) -> None:
-        if root.broker_id == 1 and not grown:
-            grown.append(root.path)
-            with log.open("ab") as file:
-                file.write(batch(5, 1, leader_epoch=9))  # now the best copy
+    class Growing(ExpectedEnds):
+        def prepare(self, root: LogDirectory) -> None:
+            super().prepare(root)
+            if root.broker_id == 1 and not grown:
+                grown.append(root.path)
+                with log.open("ab") as file:
+                    file.write(batch(5, 1, leader_epoch=9))  # now the best copy
 
     request = ReadRequest(replica=replica)
-    for directory in chosen_replicas(discover([str(two_leaders)]), request, prepare):
+    for directory in chosen_replicas(discover([str(two_leaders)]), request, Growing()):
         if directory.log_directory.broker_id == 1:
             (segment,) = segments(directory)
             assert segment.log_size == log.stat().st_size

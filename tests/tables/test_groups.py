@@ -13,6 +13,7 @@ import kafkalog_reader
 from fixtures import captures
 from fixtures.builder import cluster, data_batch, replica
 from kafkalog_reader.format.record import Record
+from kafkalog_reader.tables.group_state import member_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -193,6 +194,28 @@ def test_states_of_consumer_groups(
     assert member["assignment"] == [f"{ID_TEXT}-4"]  # no topic with this id was supplied
     assert member["memberState"] == ("stable", "unrevoked-partitions")[state]
     assert (member["memberEpoch"], member["rebalanceTimeoutMs"]) == (member_epoch, 9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "state"),
+    [
+        ("consumer", 0, "stable"),
+        ("consumer", 1, "unrevoked-partitions"),
+        ("consumer", 2, "unreleased-partitions"),
+        ("share", 0, "stable"),
+        ("streams", 0, "0"),
+        ("streams", 1, "stable"),
+        ("streams", 2, "unrevoked-tasks"),
+        ("streams", 3, "unreleased-tasks"),
+        ("consumer", 127, "127"),
+        ("consumer", None, None),
+    ],
+)
+def test_streams_groups_count_states_from_one(
+    kind: str, number: int | None, state: str | None
+) -> None:
+    """Values of modern.MemberState and streams.MemberState in kafka-group-coordinator 4.4.0."""
+    assert member_state(kind, number) == state
 
 
 def test_a_share_group_and_its_members(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS
-from kafkalog_reader.audits.integrity.hot_copy import is_hot_copy, was_copied_while_written
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.hot_copy import is_hot_copy, was_copied_while_written
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.partition_directory import readable_segments
 
@@ -72,14 +72,16 @@ def is_hot(replica: Replica, summary: LogSummary) -> bool:
     last = _last_segment(replica)
     if last is None or summary.last_timestamp is None:
         return False
-    return is_hot_copy(replica, last, summary.last_timestamp)
+    return is_hot_copy(replica.directory, last, summary.last_timestamp)
 
 
 def _is_ahead_of_copy(replica: Replica, summary: LogSummary) -> bool:
     last = _last_segment(replica)
     if last is None or summary.last_timestamp is None or not is_hot(replica, summary):
         return False
-    return was_copied_while_written(replica, HIGH_WATERMARKS, last, summary.last_timestamp)
+    return was_copied_while_written(
+        replica.directory, HIGH_WATERMARKS, last, summary.last_timestamp
+    )
 
 
 def _last_segment(replica: Replica) -> SegmentFiles | None:

@@ -32,7 +32,6 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.integrity.hot_copy import was_copied_while_written
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
@@ -47,6 +46,7 @@ from kafkalog_reader.io.checkpoints import (
     read_producer_snapshot,
 )
 from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.hot_copy import was_copied_while_written
 from kafkalog_reader.io.names import (
     LEADER_EPOCHS,
     METADATA_TOPIC,
@@ -290,7 +290,7 @@ def _was_hot(replica: Replica, name: str, last_timestamp: int | None) -> bool:
         return False
     if not live or last_timestamp is None:
         return False
-    return was_copied_while_written(replica, name, live[-1], last_timestamp)
+    return was_copied_while_written(replica.directory, name, live[-1], last_timestamp)
 
 
 def _row(replica: Replica, name: str) -> int | None:

@@ -17,6 +17,11 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 from kafkalog_reader.audits.comparison.committed import fork_of
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.log.lineage import (
+    combined_lineage,
+    declared_lineage,
+    lineage_fork,
+)
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined
 
@@ -47,15 +52,16 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
         offsets = (bound.superseded, bound.log_end)
         if newest_end <= bound.superseded:
             count = candidate.records(*offsets)
+            committed = candidate.records(bound.superseded, _committed_end(audit, replica))
             yield finding(
                 SUPERSEDED_TAIL,
                 f"{replica.name}: a newer leader's history ends at offset {bound.superseded}; "
-                f"{records_text(count)} from there on will be cut",
-                confidence="likely" if bound.known > bound.superseded else "proven",
+                f"{_cut_text(count, committed)} will be cut",
+                confidence="likely" if committed else "proven",
                 directory=replica.directory,
                 offsets=offsets,
                 records_at_risk=count,
-                committed="known" if bound.known > bound.superseded else "none",
+                committed="known" if committed else "none",
             )
         if bound.known > bound.superseded and not _lost_its_end(newest, bound.superseded):
             is_proven = _is_proven(audit, newest, bound.superseded)
@@ -72,6 +78,33 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
                 records_at_risk=candidate.records(bound.superseded, bound.known),
                 committed="known",
             )
+
+
+def _committed_end(audit: PartitionAudit, replica: ReplicaAudit) -> int:
+    """Up to where the records of a superseded tail were committed, by all high watermarks.
+
+    That of another copy proves it as long as its leader epochs are the same. Its epoch file has
+    them also for records that the copy has lost.
+    """
+    superseded = replica.bounds.superseded
+    assert superseded is not None
+    found = max(replica.bounds.known, superseded)
+    for other in audit.replicas:
+        mark = min(other.files.checkpointed_high_watermark or 0, replica.log_end)
+        if mark > found:
+            declared = declared_lineage(other.files.cache, other.log_start, mark)
+            lineage = combined_lineage(other.history.data, declared)
+            fork = lineage_fork(replica.history.lineage, lineage, superseded, mark)
+            found = max(found, fork.offset)
+    return found
+
+
+def _cut_text(count: int, committed: int) -> str:
+    if not committed:
+        return f"{records_text(count)} from there on"
+    if committed < count:
+        return f"{records_text(count)} from there on, {committed:,} of them committed,"
+    return f"{count:,} committed {'record' if count == 1 else 'records'} from there on"
 
 
 def _lost_its_end(newest: ReplicaAudit | None, superseded: int) -> bool:

@@ -10,7 +10,7 @@ from kafkalog_reader.format.kraft_message import parse_kraft_message
 from kafkalog_reader.format.messages.decoder import MessageError
 from kafkalog_reader.format.messages.records import DecodedMessage, decode_framed
 from kafkalog_reader.format.messages.schema import Family
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import shortened, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,6 +26,7 @@ _RESOURCES: Final = {
     2: "topic", 4: "broker", 8: "broker logger of", 16: "client metrics", 32: "group",
 }  # fmt: skip
 _WHERE: Final = LogPosition("the metadata log")
+_MAX_TEXT: Final = 1_000
 
 
 class RecordTexts:
@@ -61,7 +62,8 @@ class RecordTexts:
                 yield record.offset, f"type {decoded.type}", f"record of type {decoded.type}"
                 continue
             name = decoded.message.name
-            yield record.offset, name, "" if name in _NOTHING else self._text(decoded)
+            text = "" if name in _NOTHING else self._text(decoded)
+            yield record.offset, name, shortened(text, _MAX_TEXT)
 
     def _learn(self, record: StoredRecord) -> None:
         """Remember the name of a topic."""

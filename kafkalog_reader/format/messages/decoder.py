@@ -25,6 +25,8 @@ MAX_ELEMENTS: Final = 1_000_000
 """Maximum number of elements of one array, as since Kafka 4.4."""
 MAX_TAGS: Final = 10_000
 """Maximum number of tagged fields of one structure, as since Kafka 4.4."""
+MAX_STRING: Final = 0x7FFF
+"""Maximum number of bytes of a string, in each release."""
 
 Value = Any
 """A number, boolean, text, bytes, None, or a list or dictionary of such values."""
@@ -212,6 +214,9 @@ def _text(name: str, is_flexible: bool, is_nullable: bool) -> Read:
             position += _INT16.size
         if length < 0:
             return _null(name, position, is_nullable)
+        if length > MAX_STRING:
+            problem = f"{name} has {length} bytes, at most {MAX_STRING} are allowed"
+            raise MessageError(problem, position)
         end = _end(content, position, length)
         return content[position:end].decode("utf-8", "replace"), end  # as Java reads it
 

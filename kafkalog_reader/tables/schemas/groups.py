@@ -134,7 +134,7 @@ GROUP_MEMBERS: Final = (
         "memberState",
         pa.string(),
         "stable, unrevoked-partitions (it must give some back) or unreleased-partitions (it waits "
-        "for others); null: classic",
+        "for others), of a streams group unrevoked-tasks or unreleased-tasks; null: classic",
     ),
     Column("rebalanceTimeoutMs", pa.int32(), "in which it must join or give back", "ms"),
     Column("sessionTimeoutMs", pa.int32(), "after which it is removed; null: unknown", "ms"),

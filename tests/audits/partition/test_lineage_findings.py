@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from fixtures.builder.metadata_log import PartitionState
 from fixtures.synthetic.scenario import Held, Scenario, held, scenario
 from kafkalog_reader.audits.catalogue.actions import WRITE_EPOCHS
@@ -104,6 +106,32 @@ def test_a_leader_whose_log_lost_its_end_is_no_sign_of_an_unclean_election(tmp_p
         )
         codes = {each.code for each in findings_of(audit)}
         assert ("KL-514" in codes) == expected
+
+
+@pytest.mark.parametrize(
+    ("leader", "mark", "cut"),
+    [
+        pytest.param(("a@0/e0 b@1/e0", "0:0 1:3", 2), 3, "1 committed record", id="its_own"),
+        pytest.param(("a@0/e0 b@1/e0", "0:0 1:3", 3), 1, "1 committed record", id="the_leader's"),
+        pytest.param(("a@0/e0", "0:0 1:3", 3), 1, "2 committed records", id="several"),
+        pytest.param(
+            ("a@0/e0", "0:0 1:3", 2), 1, "2 records from there on, 1 of them committed,", id="some"
+        ),
+        pytest.param(("a@0/e0 b@1/e0", "0:0 1:2", 3), 2, "1 record", id="of_another_record"),
+        pytest.param(("a@0/e0 b@1/e0", "0:0 1:2", 2), 2, "1 record", id="none"),
+    ],
+)
+def test_what_will_be_cut_was_committed_below_the_greatest_high_watermark(
+    tmp_path: Path, leader: tuple[str, str, int], mark: int, cut: str
+) -> None:
+    """Broker 0 leads in epoch 1. Where its own epoch begins, its row is not about older records."""
+    follower = held("a@0/e0 b@1/e0 c@2/e0", "0:0", mark)
+    audit = audited(tmp_path, state_of(held(*leader), follower, follower, leader=0, leader_epoch=1))
+    assert audit.verdict is Verdict.PENDING_TRUNCATION
+    found = [each for each in findings_of(audit) if each.code == "KL-504"]
+    words = cut if "from there on" in cut else f"{cut} from there on"
+    assert [each.message.partition("; ")[2] for each in found] == [f"{words} will be cut"] * 2
+    assert {each.committed for each in found} == {"known" if "committed" in cut else "none"}
 
 
 def test_a_metadata_log_that_ends_before_an_election_is_what_is_behind(tmp_path: Path) -> None:

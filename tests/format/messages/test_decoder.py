@@ -160,11 +160,18 @@ HOSTILE = parse(["metadata value 99 Hostile 0-1 flexible 1", " names []string", 
         (1, b"\xff\xff\xff\xff\x0f"),
         (1, b"\x01\x01" + b"\x91\x4e" + b"\x00\x00" * (MAX_TAGS + 1)),
         (1, b"\x01\x01\x01\x00\xff\xff\xff\xff\x0f"),  # a tagged field of 4 GiB
+        (1, b"\x02\x81\x80\x02" + bytes(0x8000) + b"\x01\x00"),  # a name of 32,768 bytes
     ],
 )
 def test_hostile_counts_are_refused(version: int, content: bytes) -> None:
     with pytest.raises(MessageError):
         decode(HOSTILE, version, content)
+
+
+def test_the_longest_string_is_read() -> None:
+    """MessageDataGenerator: a string of more than 0x7fff bytes has an invalid length."""
+    content = b"\x02\x80\x80\x02" + b"x" * 0x7FFF + b"\x01\x00"
+    assert decode(HOSTILE, 1, content) == {"names": ["x" * 0x7FFF], "numbers": []}
 
 
 def test_a_null_array_is_not_an_empty_one() -> None:

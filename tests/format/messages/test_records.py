@@ -15,7 +15,7 @@ from kafkalog_reader.format.messages.schema import Family
         (b"", "ends within its frame"),
         (b"\x00\x02\x00", "frame version 0"),
         (b"\x01\x03\x09", "version 9"),
-        (b"\x01\x02\x00\xff\xff\xff\xff\x0f", "4294967294 bytes expected, 0 left"),
+        (b"\x01\x02\x00\xff\xff\xff\xff\x0f", "name has 4294967294 bytes"),
         (b"\x01\x02\x00\xff\xff\xff\xff\xff\xff", "five|5 bytes"),
         (b"\x01\x02\x00\x00", "null"),
         (b"\x01\x09\x00" + bytes(16) + b"\x00\x00", "1 more bytes after"),

@@ -15,8 +15,7 @@ from kafkalog_reader.io.checkpoints import checkpoint_path
 from kafkalog_reader.io.names import PARTITION_METADATA
 
 if TYPE_CHECKING:
-    from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
 
 _META_PROPERTIES: Final = "meta.properties"
 _WRITTEN_TO_SECONDS: Final = 60
@@ -26,42 +25,42 @@ _CLOCK_SECONDS: Final = 1
 
 
 def was_copied_while_written(
-    replica: Replica, checkpoint: str, last: SegmentFiles, last_timestamp: int
+    directory: PartitionDirectory, checkpoint: str, last: SegmentFiles, last_timestamp: int
 ) -> bool:
     """Whether file times explain a row above the log end as innocent.
 
     Both must be true: the log was copied while clients wrote, and the checkpoint was written later.
 
     Args:
-        replica: the replica of the row.
+        directory: the replica of the row.
         checkpoint: the name of the file with the row.
         last: the last segment.
         last_timestamp: the timestamp of its last record, in milliseconds.
     """
-    root = replica.directory.log_directory
+    root = directory.log_directory
     try:
         copied_at = Path(last.path("log")).stat().st_ctime
         ahead = Path(checkpoint_path(root, checkpoint)).stat()
     except OSError:
         return False
-    return ahead.st_mtime > copied_at and is_hot_copy(replica, last, last_timestamp)
+    return ahead.st_mtime > copied_at and is_hot_copy(directory, last, last_timestamp)
 
 
-def is_hot_copy(replica: Replica, last: SegmentFiles, last_timestamp: int) -> bool:
+def is_hot_copy(directory: PartitionDirectory, last: SegmentFiles, last_timestamp: int) -> bool:
     """Whether file times show that a log was copied from a running broker.
 
     Both must be true: the files are a copy, and clients wrote when the log was copied.
 
     Args:
-        replica: the replica of the log.
+        directory: the replica of the log.
         last: its last segment.
         last_timestamp: the timestamp of its last record, in milliseconds.
     """
-    if replica.directory.log_directory.clean_shutdown:
+    if directory.log_directory.clean_shutdown:
         return False
     try:
         log = Path(last.path("log")).stat()
-        first = _written_once(replica).stat()
+        first = _written_once(directory).stat()
     except OSError:
         return False
     keeps_times = first.st_ctime - first.st_mtime > _CLOCK_SECONDS
@@ -69,9 +68,9 @@ def is_hot_copy(replica: Replica, last: SegmentFiles, last_timestamp: int) -> bo
     return is_copy and abs(log.st_ctime - last_timestamp / 1000) < _WRITTEN_TO_SECONDS
 
 
-def _written_once(replica: Replica) -> Path:
+def _written_once(directory: PartitionDirectory) -> Path:
     """A file that the broker writes only once."""
-    path = Path(replica.directory.path) / PARTITION_METADATA
+    path = Path(directory.path) / PARTITION_METADATA
     if path.exists():
         return path
-    return Path(posixpath.join(replica.directory.log_directory.path, _META_PROPERTIES))
+    return Path(posixpath.join(directory.log_directory.path, _META_PROPERTIES))
