@@ -242,11 +242,8 @@ def _provenance(
                 "path": root.path,
                 "clusterId": root.cluster_id,
                 "brokerId": root.broker_id,
-                "files": len(before.of_directory.get(root.path, ())),
-                "sizeInBytes": sum(
-                    before.seen[path].size_in_bytes
-                    for path in before.of_directory.get(root.path, ())
-                ),
+                "files": before.totals[root.path].files,
+                "sizeInBytes": before.totals[root.path].size_in_bytes,
             }
             for root in evidence.log_directories
         ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -31,11 +32,25 @@ class _Seen(NamedTuple):
 
 
 @dataclass(slots=True)
+class Total:
+    """The files of a log directory, also those that are not watched."""
+
+    files: int = 0
+    size_in_bytes: int = 0
+
+
+@dataclass(slots=True)
 class Files:
-    """The regular files of log directories and partitions, as they were at one time."""
+    """The regular files of log directories and partitions, as they were at one time.
+
+    Attributes:
+        seen: those that are watched, by path.
+        totals: by log directory.
+        left_out: number of files that are not watched.
+    """
 
     seen: dict[str, _Seen] = field(default_factory=dict)
-    of_directory: dict[str, list[str]] = field(default_factory=dict)
+    totals: defaultdict[str, Total] = field(default_factory=lambda: defaultdict(Total))
     left_out: int = 0
 
     @classmethod
@@ -61,11 +76,13 @@ class Files:
                 continue
             if not stat.S_ISREG(status.st_mode):
                 continue
+            total = self.totals[root.path]
+            total.files += 1
+            total.size_in_bytes += status.st_size
             if len(self.seen) >= MAX_FILES:
                 self.left_out += 1
-                continue
-            self.seen[entry.path] = _Seen(status.st_size, status.st_mtime_ns)
-            self.of_directory.setdefault(root.path, []).append(entry.path)
+            else:
+                self.seen[entry.path] = _Seen(status.st_size, status.st_mtime_ns)
 
     def changed_since(self, before: Files) -> list[str]:
         """Paths that grew, shrank, were written, appeared or vanished in between."""
@@ -74,7 +91,7 @@ class Files:
 
     @property
     def size_in_bytes(self) -> int:
-        """Of all files together."""
+        """Of the watched files together."""
         return sum(each.size_in_bytes for each in self.seen.values())
 
     def rows(self, *, hashes: bool, progress: Progress) -> Iterator[dict[str, Any]]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,8 +17,6 @@ from kafkalog_reader.cli import report_files, report_page, report_partitions
 from tests.cli.test_schema import validator
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Run
 
 FORKED = captures.path("s3_2/both-led")
@@ -198,6 +197,7 @@ def test_too_many_partitions_are_counted(
     for module, name, limit in (
         (report_partitions, "MAX_SHOWN", 3), (report_partitions, "MAX_OBJECTS", 4),
         (report_page, "INLINE", 1), (report_files, "MAX_LISTED", 5),
+        (report_files, "MAX_FILES", 9),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, limit)
     alone = [replica("a@0/e0 b@1/e0", partition=n, epochs="0:0", high_watermark=1)
@@ -214,6 +214,10 @@ def test_too_many_partitions_are_counted(
     assert data["leftOut"]["partitions"] == 3
     files = sum(1 for path in (tmp_path / "evidence").rglob("*") if path.is_file())
     assert data["leftOut"]["files"] == files - 5
+    for each in data["provenance"]["logDirectories"]:
+        sizes = [f.stat().st_size for f in Path(each["path"]).rglob("*") if f.is_file()]
+        assert (each["files"], each["sizeInBytes"]) == (len(sizes), sum(sizes))
+    assert any(f"whether {files - 9:,} more files changed" in e["text"] for e in data["notKnown"])
 
 
 def test_after_ctrl_c_the_page_has_what_was_read(
