@@ -82,11 +82,11 @@ class ExpectedEnds:
         if directory.only is not None:  # these may not be all segments
             return None
         following = segments[number + 1]
-        if following.base_offset <= (self._row(directory, _CLEANER_OFFSETS) or 0):
+        if following.first_offset <= (self._row(directory, _CLEANER_OFFSETS) or 0):
             return None
         return ExpectedEnd(
-            next_offset=following.base_offset,
-            proof=f"the next segment begins with offset {following.base_offset}",
+            next_offset=following.first_offset,
+            proof=f"the next segment begins with offset {following.first_offset}",
             following=following,
             may_be_ahead=False,
         )
