@@ -86,11 +86,10 @@ def log_of(
 
 
 def _piece(segment: RemoteSegment, first: int, stop: int) -> SegmentFiles:
-    is_end = segment.next_offset in (None, stop)
     return replace(
         segment.files,
         from_offset=0 if first <= segment.files.base_offset else first,
-        to_offset=None if is_end else stop,
+        to_offset=None if stop in (segment.next_offset, _NO_END) else stop,
     )
 
 

@@ -40,12 +40,18 @@ class RemoteFileName:
 
 @dataclass(frozen=True, slots=True)
 class RemoteFolderName:
-    """The partition of a folder of remote segments, and the folder that holds its store."""
+    """The partition of a folder of remote segments.
+
+    Attributes:
+        store: the folder that holds those of all partitions.
+        has_manifests: whether the layout is Aiven's, where each log has a manifest.
+    """
 
     topic: str
     partition: int
     topic_id: str
     store: str
+    has_manifests: bool
 
 
 def parse_remote_file_name(name: str) -> RemoteFileName | None:
@@ -66,14 +72,20 @@ def parse_remote_folder(path: str) -> RemoteFolderName | None:
     above, name = os.path.split(os.path.abspath(path))
     match = _APACHE.fullmatch(name)
     if match is not None:
-        return _folder(match[1], match[2], match[3], above)
+        return _folder(match[1], match[2], match[3], above, has_manifests=False)
     if _AIVEN_PARTITION.fullmatch(name) is None:
         return None
     store, topic = os.path.split(above)
     match = _AIVEN_TOPIC.fullmatch(topic)
-    return None if match is None else _folder(match[1], name, match[2], store)
+    if match is None:
+        return None
+    return _folder(match[1], name, match[2], store, has_manifests=True)
 
 
-def _folder(topic: str, partition: str, topic_id: str, store: str) -> RemoteFolderName | None:
+def _folder(
+    topic: str, partition: str, topic_id: str, store: str, *, has_manifests: bool
+) -> RemoteFolderName | None:
     number = int(partition)
-    return None if number > MAX_PARTITION else RemoteFolderName(topic, number, topic_id, store)
+    if number > MAX_PARTITION:
+        return None
+    return RemoteFolderName(topic, number, topic_id, store, has_manifests)

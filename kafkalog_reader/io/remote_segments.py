@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.errors import KafkaLogError, LogPosition, UnreadableFileError
+from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.batch_fields import MAGIC, UP_TO_LAST_OFFSET_DELTA, UP_TO_MAGIC
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry, parse_leader_epoch_checkpoint
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
+from kafkalog_reader.io.chunked_log import MANIFEST_LIMIT, manifest_beside, manifest_of
 from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.file_listing import listed_files, regular_file
 from kafkalog_reader.io.interrupted_swap import read_next_offset
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.remote_names import EPOCHS_KIND, parse_remote_file_name
+from kafkalog_reader.io.remote_names import EPOCHS_KIND, INDEXES_KIND, parse_remote_file_name
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, read_if_present
-from kafkalog_reader.io.window import Windows
+from kafkalog_reader.io.window import Windows, read_small_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,13 +108,43 @@ def _segment(
         targets=tuple(paths.items()),
     )
     try:
+        beside = manifest_beside(paths["log"])
+        if beside is not None:
+            return _by_manifest(segment, beside, paths.get(INDEXES_KIND), context)
         next_offset = read_next_offset(segment, context, _near_end(segment, context))
-    except UnreadableFileError as error:
-        logger.warning("%s", error)
+    except LocatedError:  # reading it, if it is needed, reports the error
         return RemoteSegment(files=segment, next_offset=None, epochs=())
     return RemoteSegment(
         files=segment, next_offset=next_offset, epochs=_epochs(paths.get(EPOCHS_KIND), context)
     )
+
+
+def _by_manifest(
+    segment: SegmentFiles, beside: str, indexes: str | None, context: ReadContext
+) -> RemoteSegment:
+    """A segment in Aiven's layout; its indexes are in one object and not used."""
+    path = segment.path("log")
+    content = read_small_file(beside, MANIFEST_LIMIT, context=context)
+    manifest = manifest_of(path, content, segment.log_size or 0)
+    segment = replace(segment, log_size=manifest.size)
+    if manifest.end_offset is None or manifest.end_offset < segment.base_offset - 1:
+        next_offset = read_next_offset(segment, context)
+    else:
+        next_offset = manifest.end_offset + 1
+    epochs: Epochs = ()
+    if indexes is not None:
+        try:
+            with Windows(indexes, *_range(manifest.epochs), context=context) as windows:
+                text = bytes(windows.read(windows.start))
+            epochs = parse_leader_epoch_checkpoint(text, LogPosition(shown(indexes)))
+        except LocatedError as error:
+            logger.warning("%s: its segment is read whatever its leader epochs are", error)
+    return RemoteSegment(files=segment, next_offset=next_offset, epochs=epochs)
+
+
+def _range(epochs: tuple[int, int]) -> tuple[int, int]:
+    position, size = epochs
+    return position, position + min(size, CHECKPOINT_LIMIT)
 
 
 def _near_end(segment: SegmentFiles, context: ReadContext) -> int:
@@ -141,6 +172,6 @@ def _epochs(path: str | None, context: ReadContext) -> Epochs:
     try:
         content = read_if_present(path, CHECKPOINT_LIMIT, context=context)
         return parse_leader_epoch_checkpoint(content or b"", LogPosition(shown(path)))
-    except KafkaLogError as error:
+    except LocatedError as error:
         logger.warning("%s: its segment is read whatever its leader epochs are", error)
         return ()

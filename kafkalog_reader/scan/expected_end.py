@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import KafkaLogError, LogPosition, MissingRecordsError
@@ -173,11 +172,3 @@ def _shows_cleaning(segment: SegmentFiles, *, context: ReadContext) -> bool:
             return True
         due = int(run.last_offset[-1]) + 1
     return False
-
-
-def size_of(path: str) -> int | None:
-    """The current size of a file in bytes; None if unknown."""
-    try:
-        return Path(path).stat().st_size
-    except OSError:
-        return None

@@ -27,7 +27,7 @@ def segment(base: int, stop: int | None, name: str, **starts: int) -> RemoteSegm
 def read(
     found: list[RemoteSegment], lineage: tuple[LeaderEpochEntry, ...] = (), end: int | None = None
 ) -> list[tuple[str, int, int | None]]:
-    """The segments in order, with the offsets that are read of each: first, and next if cut."""
+    """The segments in order, with the offsets that are read: first, and next if cut."""
     log = log_of(found, lineage) if end is None else log_of(found, lineage, end)
     return [(each.directory, each.first_offset, each.to_offset) for each in log]
 
@@ -87,7 +87,7 @@ def test_without_epochs_segments_count_by_offset_only() -> None:
 def test_a_segment_that_cannot_be_read_stands_where_no_other_does() -> None:
     """Reading it reports the error."""
     found = [segment(0, None, "x"), segment(0, 5, "a"), segment(5, None, "y"), segment(9, 12, "b")]
-    assert read(found) == [("a", 0, None), ("y", 5, None), ("b", 9, None)]
+    assert read(found) == [("a", 0, None), ("y", 5, 9), ("b", 9, None)]
 
 
 def test_no_segments_are_an_empty_log() -> None:

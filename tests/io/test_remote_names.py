@@ -34,16 +34,16 @@ def test_other_names_are_not_of_remote_segments(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "topic", "store"),
+    ("path", "topic", "store", "is_aivens"),
     [
-        (f"/tier/t-0-{UUID}", "t", "/tier"),
-        (f"/tier/a-1-0-{UUID}", "a-1", "/tier"),
-        (f"/prefix/t-{UUID}/0", "t", "/prefix"),
-        (f"/prefix/a-1-{UUID}/0", "a-1", "/prefix"),
+        (f"/tier/t-0-{UUID}", "t", "/tier", False),
+        (f"/tier/a-1-0-{UUID}", "a-1", "/tier", False),
+        (f"/prefix/t-{UUID}/0", "t", "/prefix", True),
+        (f"/prefix/a-1-{UUID}/0", "a-1", "/prefix", True),
     ],
 )
-def test_a_folder_names_its_partition(path: str, topic: str, store: str) -> None:
-    assert parse_remote_folder(path) == RemoteFolderName(topic, 0, UUID, store)
+def test_a_folder_names_its_partition(path: str, topic: str, store: str, is_aivens: bool) -> None:
+    assert parse_remote_folder(path) == RemoteFolderName(topic, 0, UUID, store, is_aivens)
 
 
 @pytest.mark.parametrize(
