@@ -65,7 +65,9 @@ def with_lag(replicas: Iterable[Row]) -> list[Row]:
 
 def _lag(row: Row, longest: int | None) -> int | None:
     log_end: int | None = row["logEndOffset"]
-    return None if longest is None or log_end is None else max(0, longest - log_end)
+    if longest is None or log_end is None or row["state"] == REMOTE:
+        return None
+    return max(0, longest - log_end)
 
 
 def _partition_of(row: Row) -> tuple[Any, ...]:
