@@ -54,6 +54,9 @@ def log_of(
 ) -> list[SegmentFiles]:
     """Remote segments in order, each with the offsets that are read from it.
 
+    Of those that have an offset, the one that begins last is read, as in Kafka; one whose end is
+    unknown only where no other has it.
+
     Args:
         found: all of them by base offset.
         lineage: leader epochs of the partition and their first offsets; nothing is known about
@@ -66,23 +69,29 @@ def log_of(
         for first, stop in _valid_ranges(each, _stop_of(found, number), lineage)
         if first < end
     )
-    log: list[SegmentFiles] = []
-    covering: list[tuple[int, bool, int]] = []  # of segments at the position: (-stop, ...)
+    chosen: list[tuple[int, int, int]] = []  # number of the segment, first and next offset
+    covering: list[tuple[bool, int, int, int]] = []  # at the position: unreadable, -first, -stop
     position = place = 0
     while place < len(ranges) or covering:
         if not covering:
             position = max(position, ranges[place][0])
         while place < len(ranges) and ranges[place][0] <= position:
-            _, stop, is_unknown, number = ranges[place]
-            heappush(covering, (-stop, is_unknown, number))
+            first, stop, is_unknown, number = ranges[place]
+            heappush(covering, (is_unknown, -first, -stop, number))
             place += 1
-        while covering and -covering[0][0] <= position:
+        while covering and -covering[0][2] <= position:
             heappop(covering)
-        if covering:
-            stop, _, number = covering[0]
-            log.append(_piece(found[number], position, -stop))
-            position = -stop
-    return log
+        if not covering:
+            continue
+        *_, stop, number = covering[0]
+        following = ranges[place][0] if place < len(ranges) else _NO_END
+        next_position = min(-stop, following)
+        if chosen and chosen[-1][0] == number and chosen[-1][2] == position:
+            chosen[-1] = number, chosen[-1][1], next_position
+        else:
+            chosen.append((number, position, next_position))
+        position = next_position
+    return [_piece(found[number], first, stop) for number, first, stop in chosen]
 
 
 def _piece(segment: RemoteSegment, first: int, stop: int) -> SegmentFiles:

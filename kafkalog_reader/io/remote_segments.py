@@ -19,7 +19,7 @@ from kafkalog_reader.io.chunked_log import MANIFEST_LIMIT, manifest_beside, mani
 from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.file_listing import listed_files, regular_file
 from kafkalog_reader.io.interrupted_swap import read_next_offset
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import MAX_OFFSET, shown
 from kafkalog_reader.io.remote_names import EPOCHS_KIND, INDEXES_KIND, parse_remote_file_name
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, read_if_present
 from kafkalog_reader.io.window import Windows, read_small_file
@@ -114,8 +114,11 @@ def _segment(
         next_offset = read_next_offset(segment, context, _near_end(segment, context))
     except LocatedError:  # reading it, if it is needed, reports the error
         return RemoteSegment(files=segment, next_offset=None, epochs=())
+    is_known = segment.base_offset < next_offset <= MAX_OFFSET
     return RemoteSegment(
-        files=segment, next_offset=next_offset, epochs=_epochs(paths.get(EPOCHS_KIND), context)
+        files=segment,
+        next_offset=next_offset if is_known else None,
+        epochs=_epochs(paths.get(EPOCHS_KIND), context),
     )
 
 

@@ -61,7 +61,17 @@ def test_a_segment_counts_up_to_where_the_next_epoch_begins() -> None:
 def test_overlapping_segments_of_one_lineage_are_read_once() -> None:
     """Another leader rolled at other offsets."""
     found = [segment(0, 6, "a", e0=0), segment(4, 12, "b", e0=0)]
-    assert read(found, epochs(e0=0)) == [("a", 0, None), ("b", 6, None)]
+    assert read(found, epochs(e0=0)) == [("a", 0, 4), ("b", 4, None)]
+
+
+def test_a_damaged_end_does_not_hide_the_segments_after_it() -> None:
+    found = [segment(0, 2**60, "a", e0=0), segment(5, 9, "b", e0=0)]
+    assert read(found, epochs(e0=0)) == [("a", 0, 5), ("b", 5, None), ("a", 9, None)]
+
+
+def test_a_segment_within_another_is_read_in_its_place() -> None:
+    found = [segment(0, 12, "a", e0=0), segment(4, None, "x"), segment(6, 8, "b", e0=0)]
+    assert read(found, epochs(e0=0)) == [("a", 0, 6), ("b", 6, None), ("a", 8, None)]
 
 
 def test_local_segments_are_read_instead_where_there_are_some() -> None:
@@ -81,7 +91,7 @@ def test_below_the_first_known_epoch_every_segment_counts() -> None:
 
 
 def test_without_epochs_segments_count_by_offset_only() -> None:
-    assert read([segment(0, 5, "a"), segment(3, 9, "b")]) == [("a", 0, None), ("b", 5, None)]
+    assert read([segment(0, 5, "a"), segment(3, 9, "b")]) == [("a", 0, 3), ("b", 3, None)]
 
 
 def test_a_segment_that_cannot_be_read_stands_where_no_other_does() -> None:
