@@ -15,6 +15,7 @@ import pyarrow.fs
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _directories(
 ) -> set[tuple[str, int, int | None]] | None:
     """Topic, partition and broker of the directories that may hold rows; None if not all known."""
     places = set()
-    for each in scan.evidence.partition_directories(scan.request):
+    for each in with_remote(scan.evidence).partition_directories(scan.request):
         if each.topic is None or each.partition is None:
             return None
         places.add((each.topic, each.partition, each.log_directory.broker_id))

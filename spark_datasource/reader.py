@@ -15,6 +15,7 @@ from kafkalog_reader.io.discovery import discover_arguments
 from kafkalog_reader.io.path_argument import parse_path_arguments
 from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.tables.selection import check_selection
 from spark_datasource.errors import for_spark
 from spark_datasource.gathering import gathered
@@ -139,7 +140,7 @@ def _looked_at(evidence: Evidence, request: ReadRequest) -> Iterator[str]:
 
 
 def _topic_partitions(evidence: Evidence, request: ReadRequest) -> Iterator[TopicPartition]:
-    for (_, topic, partition), _ in evidence.topic_partitions(request):
+    for (_, topic, partition), _ in with_remote(evidence).topic_partitions(request):
         if topic is not None and partition is not None:
             yield topic, partition
 

@@ -18,6 +18,7 @@ from kafkalog_reader.errors import KafkaLogError, UsageError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.log_tail import scan_tail
@@ -178,7 +179,8 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
 
     def _replicas(self) -> dict[TopicPartition, PartitionDirectory]:
         """One copy of each existing partition: the one read before, if it still exists."""
-        evidence = discover(self.options.paths, ReadContext(follow_links=self.options.follow_links))
+        context = ReadContext(follow_links=self.options.follow_links)
+        evidence = with_remote(discover(self.options.paths, context))
         if not self._kept:
             check_selection(evidence, self.request)
         found: dict[TopicPartition, PartitionDirectory] = {}

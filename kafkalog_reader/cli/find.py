@@ -15,6 +15,7 @@ from kafkalog_reader.cli.output import FORMATS
 from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, verbose_option
 from kafkalog_reader.errors import UsageError
+from kafkalog_reader.io.remote_part import with_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +136,7 @@ def find_command(
 
 def _nothing_found(evidence: Evidence, request: ReadRequest, metrics: ReadMetrics) -> str:
     """What was searched, so that nobody takes an empty answer for more than it is."""
-    places = sum(1 for _ in evidence.partition_directories(request))
+    places = sum(1 for _ in with_remote(evidence).partition_directories(request))
     searched = f"No record was found in {plural(places, 'partition folder')}"
     if metrics.damaged_regions:
         return f"{searched}. What the warnings name could not be searched."

@@ -21,6 +21,7 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.printable import for_stdout, grouped, plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.remote_part import with_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -117,7 +118,7 @@ def keys_command(
 def _partition_counts(evidence: Evidence, request: ReadRequest) -> Mapping[_Place, int]:
     """How many partitions each topic has, by the highest folder."""
     counts: dict[_Place, int] = defaultdict(int)
-    for (cluster_id, topic, partition), _ in evidence.topic_partitions(request):
+    for (cluster_id, topic, partition), _ in with_remote(evidence).topic_partitions(request):
         place = cluster_id, topic
         counts[place] = max(counts[place], (partition or 0) + 1)
     return counts

@@ -77,7 +77,8 @@ def ls_command(
     log was copied before its checkpoint. LSO is the last stable offset, EPOCH the leader epoch of
     the last batch; - means that there is none: no batch, or one from before Kafka 0.11.
     SIZE is that of the logs; ALL FILES also counts indexes, snapshots and everything else in the
-    directory. ? means unknown. `kafkalog table replicas` has every column.
+    directory. A line with the state "remote storage" is not a replica, but the segments that all of
+    its replicas copied (KIP-405). ? means unknown. `kafkalog table replicas` has every column.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.table import TableRows

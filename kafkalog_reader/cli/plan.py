@@ -95,7 +95,7 @@ def plan_command(
         is_selected=request.topics is not None or request.partitions is not None,
     )
     if not plan.partitions and found.status() == CLEAN:
-        raise _only_metadata(evidence, request) or no_partition("plan")
+        raise _only_metadata(evidence, request) or no_partition("plan", evidence)
     _check_elected(plan, wanted)
     if output_format == "text":
         columns, _ = screen()

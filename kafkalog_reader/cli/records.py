@@ -16,6 +16,7 @@ from kafkalog_reader.cli.options import (
 )
 from kafkalog_reader.cli.row_options import offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, verbose_option
+from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.tables.options import CONSUMER_VIEW, OPTIONS
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def records_command(
 
 def _screen_columns(evidence: Evidence, request: ReadRequest) -> tuple[str, ...]:
     """The columns of text; topic, partition and the like come first, if they differ."""
-    found = list(evidence.topic_partitions(request))
+    found = list(with_remote(evidence).topic_partitions(request))
     several: list[str] = []
     if len({cluster for (cluster, _, _), _ in found}) > 1:
         several.append("clusterId")

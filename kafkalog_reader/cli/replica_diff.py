@@ -147,7 +147,7 @@ def replica_diff(
             sides.write()
     ended = outcome.status(fail_on)
     if fleet.partitions == 0 and ended == CLEAN:
-        raise no_partition("compare")
+        raise no_partition("compare", evidence)
     return ended
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.cli.listing import Heading, listing
 from kafkalog_reader.cli.printable import grouped, plural, size
-from kafkalog_reader.io.names import METADATA_TOPIC, shown
+from kafkalog_reader.io.names import METADATA_TOPIC, REMOTE, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -65,7 +65,9 @@ def with_lag(replicas: Iterable[Row]) -> list[Row]:
 
 def _lag(row: Row, longest: int | None) -> int | None:
     log_end: int | None = row["logEndOffset"]
-    return None if longest is None or log_end is None else max(0, longest - log_end)
+    if longest is None or log_end is None or row["state"] == REMOTE:
+        return None
+    return max(0, longest - log_end)
 
 
 def _partition_of(row: Row) -> tuple[Any, ...]:
@@ -100,6 +102,10 @@ def lines_of(
 
 def total_line(replicas: Sequence[Row]) -> str:
     """All replicas in a sentence: numbers of replicas, partitions and brokers, and sizes."""
+    remote = [row for row in replicas if row["state"] == REMOTE]
+    replicas = [row for row in replicas if row["state"] != REMOTE]
+    if not replicas and remote:
+        return _remote_total(remote)
     partitions = {_partition_of(row) for row in replicas if row["topic"] is not None}
     nodes = {(row["clusterId"], broker_text(row)) for row in replicas}
     brokers = {
@@ -118,7 +124,14 @@ def total_line(replicas: Sequence[Row]) -> str:
         f"{plural(len(replicas), 'replica')} of {plural(len(partitions), 'partition')} on "
         f"{where}: logs {size(logs)}, all files {size(files)}"
         + (f"; {plural(unread, 'replica')} could not be read" if unread else "")
+        + (f"; {_remote_total(remote)}" if remote else "")
     )
+
+
+def _remote_total(remote: Sequence[Row]) -> str:
+    partitions = {_partition_of(row) for row in remote}
+    logs = sum(row["sizeInBytes"] or 0 for row in remote)
+    return f"remote storage of {plural(len(partitions), 'partition')}: logs {size(logs)}"
 
 
 def _order(row: Row) -> tuple[Any, ...]:
@@ -228,6 +241,7 @@ def _state(row: Row) -> str:
         "delete": "marked for deletion",
         "future": "being moved to this disk",
         "stray": "stray: the broker set it aside",
+        REMOTE: "remote storage",
     }
     remarks: list[str] = []
     if row["state"] is not None:

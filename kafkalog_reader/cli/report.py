@@ -156,7 +156,7 @@ def _write(
         except KeyboardInterrupt as error:  # what was read is written
             interrupted = error
         if not report.has_an_answer and interrupted is None:
-            raise no_partition("report on")
+            raise no_partition("report on", evidence)
         after = Files.now(evidence, request)
         command = ["kafkalog", "report", *paths, *links, *words]
         made = partial(_provenance, evidence, before, after, command)

@@ -102,7 +102,7 @@ def verify_command(
         elif report.has_an_answer:
             report.write()
     if not report.has_an_answer:
-        raise no_partition("check")
+        raise no_partition("check", evidence)
     return report.status
 
 

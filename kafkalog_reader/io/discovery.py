@@ -28,6 +28,7 @@ from kafkalog_reader.io.names import (
     MANIFEST,
     MANIFEST_KEY,
     META_PROPERTIES,
+    REMOTE,
     DirectoryName,
     parse_directory_name,
     parse_segment_file_name,
@@ -35,6 +36,7 @@ from kafkalog_reader.io.names import (
 )
 from kafkalog_reader.io.path_argument import PathArgument, parse_path_arguments
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.remote_names import parse_remote_file_name, parse_remote_folder
 from kafkalog_reader.io.window import read_start
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ class _Search:
     context: ReadContext
     roots: dict[FileKey, LogDirectory] = field(default_factory=dict)
     given: dict[FileKey, PartitionDirectory] = field(default_factory=dict)
+    remote: dict[FileKey, PartitionDirectory] = field(default_factory=dict)
     _parents: dict[str, tuple[FileKey, LogDirectory]] = field(default_factory=dict)
     _root_keys_of_given: dict[FileKey, FileKey] = field(default_factory=dict)
     _looked_into: set[FileKey] = field(default_factory=set)
@@ -110,7 +113,13 @@ class _Search:
         stand_ins = (directory.log_directory for directory in given.values())
         counted = with_assumed_cluster((*self.roots.values(), *stand_ins))
         settled = dict(zip(counted, with_disks(list(counted.values())), strict=True))
+        clusters = {root.cluster_id for root in settled.values()}
+        cluster = clusters.pop() if len(clusters) == 1 else None
         return Evidence(
+            remote=tuple(
+                replace(each, log_directory=replace(each.log_directory, cluster_id=cluster))
+                for each in self.remote.values()
+            ),
             roots=tuple(settled[root] for root in self.roots.values()),
             given=tuple(
                 replace(directory, log_directory=settled[directory.log_directory])
@@ -173,6 +182,9 @@ class _Search:
         ):
             self._add_partition_directory(key, path, argument)
             seen = 1  # a log directory may be beside a loose segment
+        elif folder.kind is FolderKind.REMOTE_PART:
+            self._add_remote_part(key, path, argument)
+            seen = 1
         elif depth == MAX_DEPTH - 1 and not (folder.files or folder.folders):
             logger.warning("%s: empty, skipped: is its disk mounted, or copied?", shown(path))
         leftovers.files.update(folder.files)
@@ -239,10 +251,39 @@ class _Search:
             only=only,
         )
 
+    def _add_remote_part(
+        self, key: FileKey, path: str, argument: PathArgument, only: tuple[str, ...] | None = None
+    ) -> None:
+        """Add a folder of remote segments, or some of its logs."""
+        name = parse_remote_folder(path)
+        known = self.remote.get(key)
+        if known is not None:
+            is_whole = only is None or known.only is None
+            only = None if is_whole else tuple(sorted({*(known.only or ()), *(only or ())}))
+        self.remote[key] = PartitionDirectory(
+            path=path,
+            log_directory=LogDirectory(
+                path=path if name is None else name.store,
+                broker_label=argument.broker_label,
+                named=argument.broker_label,
+                context=self.context,
+            ),
+            topic=None if name is None else name.topic,
+            partition=None if name is None else name.partition,
+            state=REMOTE,
+            only=only,
+        )
+
     def _add_file(self, path: str, argument: PathArgument) -> None:
         if os.path.islink(path):  # it was named explicitly, so it is followed; it may have any name
             path = os.path.realpath(path)
         directory, file_name = os.path.dirname(path) or ".", os.path.basename(path)
+        remote_name = parse_remote_file_name(file_name)
+        if remote_name is not None and remote_name.kind == "log":
+            status = _status(directory)
+            key = (status.st_dev, status.st_ino)
+            self._add_remote_part(key, directory, argument, only=(file_name,))
+            return
         name = parse_segment_file_name(file_name)
         start = partial(read_start, path, context=self.context)
         foreign = describe_foreign_file(path, start if name is None else None)

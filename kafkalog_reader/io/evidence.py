@@ -22,7 +22,7 @@ from kafkalog_reader.io.names import (
 from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 logger = logging.getLogger(__name__)
 
@@ -89,8 +89,10 @@ class PartitionDirectory:
     Attributes:
         path: as found; raw, so show it through ``names.shown``.
         topic: None for a segment file in a folder that is not a partition directory.
-        state: None if live; otherwise ``delete``, ``future`` or ``stray``.
+        state: None if live; otherwise ``delete``, ``future`` or ``stray``; ``remote`` is a folder
+            of remote segments (KIP-405).
         only: names of segment files, if those were given and not the directory.
+        remote: folders with the remote part of the partition, which is read before the local log.
     """
 
     path: str
@@ -99,6 +101,7 @@ class PartitionDirectory:
     partition: int | None
     state: str | None = None
     only: tuple[str, ...] | None = None
+    remote: tuple[PartitionDirectory, ...] = ()
 
     @classmethod
     def whole(cls, root: LogDirectory) -> PartitionDirectory:
@@ -117,7 +120,11 @@ class PartitionDirectory:
 
     def within(self, context: ReadContext) -> PartitionDirectory:
         """The same directory, read in another way."""
-        return replace(self, log_directory=replace(self.log_directory, context=context))
+        return replace(
+            self,
+            log_directory=replace(self.log_directory, context=context),
+            remote=tuple(each.within(context) for each in self.remote),
+        )
 
     @property
     def is_replica(self) -> bool:
@@ -151,7 +158,9 @@ class SegmentFiles:
         directory: path of the partition directory.
         log_size: None for indexes without a log, which a broker deletes at its start.
         modified_at: newest modification of its files, in seconds since 1970.
-        targets: (kind, path) of files that are symbolic links and may be followed.
+        targets: (kind, path) of files that are symbolic links and may be followed, or that have
+            other names, as those of remote segments.
+        from_offset, to_offset: what of it belongs to the log; remote segments may overlap.
     """
 
     base_offset: int
@@ -163,6 +172,13 @@ class SegmentFiles:
     transaction_index_size: int | None
     modified_at: float
     targets: tuple[tuple[str, str], ...] = ()
+    from_offset: int = 0
+    to_offset: int | None = None
+
+    @property
+    def first_offset(self) -> int:
+        """The lowest offset that it may hold of the log."""
+        return max(self.base_offset, self.from_offset)
 
     def path(self, kind: str) -> str:
         """The path of its ``log``, ``index``, ``timeindex`` or ``txnindex``; it may not exist."""
@@ -181,12 +197,15 @@ class Evidence:
         given: partition directories that were given without their log directory.
         searched: every folder that was looked into to find them, or passed over because of what is
             in it.
+        remote: folders of remote segments (KIP-405), which are no replicas; ``remote_part`` has
+            the evidence of those who read them.
     """
 
     roots: tuple[LogDirectory, ...]
     given: tuple[PartitionDirectory, ...] = ()
     context: ReadContext = field(default_factory=ReadContext)
     searched: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    remote: tuple[PartitionDirectory, ...] = ()
 
     @property
     def follow_links(self) -> bool:
@@ -197,7 +216,8 @@ class Evidence:
         """The same evidence, read in another way."""
         roots = tuple(replace(root, context=context) for root in self.roots)
         given = tuple(each.within(context) for each in self.given)
-        return Evidence(roots=roots, given=given, context=context, searched=self.searched)
+        remote = tuple(each.within(context) for each in self.remote)
+        return replace(self, roots=roots, given=given, remote=remote, context=context)
 
     def allowing(self, batch_bytes: int | None) -> Evidence:
         """The same evidence, whose batches may decompress to so much; None changes nothing."""
@@ -222,7 +242,7 @@ class Evidence:
         for root in self.roots:
             if request.brokers is None or root.broker_id in request.brokers:
                 found.extend(self._listed(root, request))
-        found.sort(key=_order)
+        found.sort(key=directory_order)
         return iter(found)
 
     def topic_partitions(
@@ -232,12 +252,7 @@ class Evidence:
 
         A folder without the name of a partition is yielded alone.
         """
-        live = (d for d in self.partition_directories(request) if d.is_replica)
-        for identity, replicas in groupby(live, key=lambda directory: directory.identity):
-            if identity[1] is None:
-                yield from ((identity, (replica,)) for replica in replicas)
-            else:
-                yield identity, tuple(replicas)
+        return by_partition(d for d in self.partition_directories(request) if d.is_replica)
 
     def _listed(self, root: LogDirectory, request: Selection) -> Iterator[PartitionDirectory]:
         nested = {other.path for other in self.roots}
@@ -282,6 +297,17 @@ class Evidence:
             raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
 
 
+def by_partition(
+    directories: Iterable[PartitionDirectory],
+) -> Iterator[tuple[Identity, tuple[PartitionDirectory, ...]]]:
+    """Yield sorted directories of one partition together; those without a name alone."""
+    for identity, same in groupby(directories, key=lambda directory: directory.identity):
+        if identity[1] is None:
+            yield from ((identity, (each,)) for each in same)
+        else:
+            yield identity, tuple(same)
+
+
 def is_folder(entry: os.DirEntry[str], *, follow_links: bool) -> bool:
     """Whether a directory entry is a folder to search; warn if it is a link that is skipped."""
     if not entry.is_symlink():
@@ -317,6 +343,9 @@ def _root_order(root: LogDirectory) -> tuple[str, float, str, str]:
     return (root.cluster_id or "", broker, root.broker_label or "", root.path)
 
 
-def _order(directory: PartitionDirectory) -> tuple[str, int, tuple[str, float, str, str], str]:
+def directory_order(
+    directory: PartitionDirectory,
+) -> tuple[str, int, tuple[str, float, str, str], str]:
+    """The sort key of partition directories: topic, partition, broker, path."""
     partition = -1 if directory.partition is None else directory.partition
     return (directory.topic or "", partition, _root_order(directory.log_directory), directory.path)

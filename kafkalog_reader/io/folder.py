@@ -32,6 +32,7 @@ from kafkalog_reader.io.names import (
     parse_snapshot_file_name,
     shown,
 )
+from kafkalog_reader.io.remote_names import parse_remote_file_name
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ class FolderKind(Enum):
 
     LOG_DIRECTORY = "log directory"
     PARTITION_DIRECTORY = "partition directory"
+    REMOTE_PART = "remote part of a partition"
     OTHER = "other"
 
 
@@ -113,6 +115,8 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
                     if is_named_so:
                         return Folder(kind=FolderKind.PARTITION_DIRECTORY)
                     found.add(FolderKind.PARTITION_DIRECTORY)
+                elif parse_remote_file_name(entry.name) is not None:
+                    found.add(FolderKind.REMOTE_PART)
                 else:
                     files[_pattern(entry.name)] += 1
     except OSError as error:
@@ -136,6 +140,8 @@ def _kind(found: set[FolderKind], folders: list[str], *, has_lock: bool) -> Fold
         holds_partitions or FolderKind.PARTITION_DIRECTORY not in found
     ):
         return FolderKind.LOG_DIRECTORY
+    if FolderKind.REMOTE_PART in found and FolderKind.PARTITION_DIRECTORY not in found:
+        return FolderKind.REMOTE_PART
     return FolderKind.PARTITION_DIRECTORY if found else FolderKind.OTHER
 
 

@@ -1,7 +1,6 @@
 """Recognises files that are not Kafka's but are often given as if they were.
 
-Sources: ZooKeeper FileTxnLog, FileSnap; Redpanda storage/segment_utils; the git-lfs specification;
-LocalTieredStorage of Kafka's tests, and Aiven's tiered-storage-for-apache-kafka.
+Sources: ZooKeeper FileTxnLog, FileSnap; Redpanda storage/segment_utils; the git-lfs specification.
 """
 
 from __future__ import annotations
@@ -34,20 +33,11 @@ _REDPANDA: Final = (
     "a Redpanda segment, whose batch headers differ from Kafka's: read it with "
     "Redpanda's offline_log_viewer, or consume the topic"
 )
-_REMOTE_SEGMENT: Final = (
-    "remote storage of tiered topics (KIP-405), which is not read: copy segments that the plugin "
-    "neither compressed nor encrypted to TOPIC-PARTITION/OFFSET.log, with the 20 digits of the name"
-)
 ARCHIVES: Final = (".tar", ".tgz", ".gz", ".zip", ".zst", ".xz", ".bz2", ".7z")
 _BY_NAME: Final = (
     (re.compile(r"snapshot\.[0-9a-f]{1,16}", re.ASCII), "snapshot.*", _ZOOKEEPER_SNAPSHOT),
     (re.compile(r"log\.[0-9a-f]{1,16}", re.ASCII), "log.*", _ZOOKEEPER_LOG),
     (re.compile(r"[0-9]{1,20}-[0-9]{1,20}-v[0-9]\.log", re.ASCII), "*-v*.log", _REDPANDA),
-    (
-        re.compile(r"[0-9]{20}-[A-Za-z0-9_-]{22}\.(log|rsm-manifest)", re.ASCII),
-        "OFFSET-ID.log",
-        _REMOTE_SEGMENT,
-    ),
 )
 _BY_CONTENT: Final = (
     (GIT_LFS_POINTER, GIT_LFS_ADVICE),

@@ -62,12 +62,17 @@ def settle_swaps(
     return tuple(sorted((*kept, *swapped), key=lambda segment: segment.base_offset))
 
 
-def read_next_offset(segment: SegmentFiles, context: ReadContext) -> int:
-    """One past the last offset of a segment, by its batch headers; its base if it has none."""
+def read_next_offset(segment: SegmentFiles, context: ReadContext, position: int = 0) -> int:
+    """One past the last offset of a segment, by its batch headers; its base if it has none.
+
+    Args:
+        segment: whose log is read.
+        context: how it is read.
+        position: of the first batch that is read.
+    """
     next_offset = segment.base_offset
     with Windows(segment.path("log"), size=1 << 20, context=context) as windows:
-        position = 0
-        window, window_start = windows.read(0), 0
+        window, window_start = windows.read(position), position
         while position < windows.size_in_bytes - UP_TO_MAGIC.size:  # as FileLogInputStream
             if position + HEADER_START.size > window_start + len(window):
                 window, window_start = windows.read(position), position

@@ -58,6 +58,8 @@ TEXT_FILES: Final = frozenset(
     (*OFFSET_CHECKPOINTS, LEADER_EPOCHS, META_PROPERTIES, PARTITION_METADATA, CLEAN_SHUTDOWN)
 )
 """Small files of lines."""
+REMOTE: Final = "remote"
+"""The state of a folder with the remote part of a partition (KIP-405)."""
 REMOTE_INDEX_CACHE: Final = "remote-log-index-cache"
 LOST_AND_FOUND: Final = "lost+found"
 """At the root of a disk; a broker whose log directory that is does not start, a controller does."""

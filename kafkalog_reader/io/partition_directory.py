@@ -8,37 +8,39 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import stat
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.io.evidence import SegmentFiles
+from kafkalog_reader.io.file_listing import listed_files, regular_file
 from kafkalog_reader.io.interrupted_swap import read_next_offset, settle_swaps
 from kafkalog_reader.io.names import (
+    REMOTE,
     SegmentFileName,
     parse_metadata_snapshot_name,
     parse_segment_file_name,
     parse_snapshot_file_name,
     shown,
 )
+from kafkalog_reader.io.remote_log import remote_log
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping
 
     from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.file_listing import FileStatus
 
 logger = logging.getLogger(__name__)
 
 _FOREIGN_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex")
-_FileStatus = tuple[os.stat_result, str | None]
-"""Status of a file, and its real path if its name is a link."""
 
 
 def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[SegmentFiles, ...]:
-    """The segments of a partition directory by base offset.
+    """The segments of a partition directory by base offset, those of its remote part first.
 
     Args:
         directory: the directory; if only single files of it were given, only these segments.
@@ -49,6 +51,13 @@ def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[
     Raises:
         UnreadableFileError: the directory cannot be listed.
     """
+    if directory.state == REMOTE:
+        return remote_log(directory)
+    local = _local_segments(directory, live_only=live_only)
+    return remote_log(directory, local) if directory.remote else local
+
+
+def _local_segments(directory: PartitionDirectory, *, live_only: bool) -> tuple[SegmentFiles, ...]:
     if directory.only is None:
         found = _all_segments(directory)
         if not live_only:
@@ -81,7 +90,7 @@ def producer_snapshot_offsets(directory: PartitionDirectory) -> tuple[int, ...]:
     Raises:
         UnreadableFileError: the directory cannot be listed.
     """
-    offsets = (parse_snapshot_file_name(entry.name) for entry in _entries(directory))
+    offsets = (parse_snapshot_file_name(entry.name) for entry in listed_files(directory))
     return tuple(sorted(offset for offset in offsets if offset is not None))
 
 
@@ -97,7 +106,7 @@ def size_of_files(directory: PartitionDirectory) -> int:
     if directory.only is not None:
         return sum(sum(_sizes(segment)) for segment in segments(directory))
     total = 0
-    for entry in _entries(directory):
+    for entry in listed_files(directory):
         with contextlib.suppress(OSError):  # deleted since it was listed
             status = entry.stat(follow_symlinks=directory.follow_links)
             total += status.st_size if stat.S_ISREG(status.st_mode) else 0
@@ -138,9 +147,9 @@ def metadata_snapshot_ids(directory: PartitionDirectory) -> tuple[tuple[int, int
 
 def _snapshots(directory: PartitionDirectory) -> list[tuple[int, int, SegmentFiles]]:
     found = []
-    for entry in _entries(directory):
+    for entry in listed_files(directory):
         name = parse_metadata_snapshot_name(entry.name)
-        status = name and _regular_file(entry, follow_links=directory.follow_links)
+        status = name and regular_file(entry, follow_links=directory.follow_links)
         if name and status:
             end_offset, leader_epoch = name
             files = {"log": (status[0], status[1] or entry.path)}
@@ -153,12 +162,12 @@ def _all_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
 
 
 def _listed_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
-    files: dict[tuple[int, str], dict[str, _FileStatus]] = {}
-    for entry in _entries(directory):
+    files: dict[tuple[int, str], dict[str, FileStatus]] = {}
+    for entry in listed_files(directory):
         name = _segment_file_name(entry)
         if name is None:
             continue
-        status = _regular_file(entry, follow_links=directory.follow_links)
+        status = regular_file(entry, follow_links=directory.follow_links)
         if status is not None:
             files.setdefault((name.base_offset, name.suffix or ""), {})[name.kind] = status
     return tuple(
@@ -168,7 +177,7 @@ def _listed_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
 
 
 def _segment(
-    directory: str, base_offset: int, suffix: str | None, files: Mapping[str, _FileStatus]
+    directory: str, base_offset: int, suffix: str | None, files: Mapping[str, FileStatus]
 ) -> SegmentFiles:
     sizes = {kind: status.st_size for kind, (status, _) in files.items()}
     return SegmentFiles(
@@ -189,33 +198,3 @@ def _segment_file_name(entry: os.DirEntry[str]) -> SegmentFileName | None:
     if name is None and entry.name.endswith(_FOREIGN_ENDINGS):
         logger.warning("%s: not a name that Kafka gives a segment, skipped", shown(entry.path))
     return name
-
-
-def _entries(directory: PartitionDirectory) -> Iterator[os.DirEntry[str]]:
-    try:
-        yield from directory.context.entries(directory.path)
-    except FileNotFoundError:  # a running broker removes deleted and moved partitions
-        logger.warning("%s: deleted since it was listed", shown(directory.path))
-    except OSError as error:
-        where = LogPosition(shown(directory.path))
-        raise UnreadableFileError(error.strerror or str(error), where) from error
-
-
-def _regular_file(entry: os.DirEntry[str], *, follow_links: bool) -> _FileStatus | None:
-    """The status of a regular file; None, and a warning, for what must not be opened."""
-    try:
-        is_link = entry.is_symlink()
-        if is_link and not follow_links:
-            logger.warning("%s: symbolic link, not followed", shown(entry.path))
-            return None
-        status = entry.stat(follow_symlinks=follow_links)
-    except FileNotFoundError:  # segments vanish while a live broker is copied; links may be broken
-        logger.warning("%s: deleted since it was listed", shown(entry.path))
-        return None
-    except OSError as error:
-        where = LogPosition(shown(entry.path))
-        raise UnreadableFileError(error.strerror or str(error), where) from error
-    if not stat.S_ISREG(status.st_mode):
-        logger.warning("%s: not a regular file, skipped", shown(entry.path))
-        return None
-    return status, os.path.realpath(entry.path) if is_link else None

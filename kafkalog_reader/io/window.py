@@ -12,7 +12,13 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.errors import KafkaLogError, LogPosition, UnreadableFileError
+from kafkalog_reader.io.chunked_log import (
+    MANIFEST_LIMIT,
+    ChunkedLog,
+    manifest_beside,
+    manifest_of,
+)
 from kafkalog_reader.io.foreign_file import GIT_LFS_ADVICE, GIT_LFS_POINTER, MAX_POINTER_SIZE
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.object_file import object_at
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.read_rate import ReadRate
 
 WINDOW_SIZE: Final = 8 << 20
 _ZEROS: Final = bytes(256 << 10)
@@ -62,6 +69,12 @@ class Windows:
         status = os.fstat(self._descriptor)
         self.size_in_bytes = status.st_size
         self._object = object_at(path, status.st_size, status.st_mtime_ns)
+        self._chunks: ChunkedLog | None = None
+        try:
+            self._use_manifest(context)
+        except KafkaLogError:
+            self.close()
+            raise
         self.start = min(max(start, 0), self.size_in_bytes)
         self.stop = self.size_in_bytes if stop is None else min(stop, self.size_in_bytes)
         self._buffer = memoryview(allocate(max(1, min(size, self.stop - self.start)))).cast("B")
@@ -69,11 +82,28 @@ class Windows:
         if may_look_so and not may_be_pointer:
             self._refuse_pointer()
 
+    def _use_manifest(self, context: ReadContext) -> None:
+        """Read the segment that a log of remote storage stands for, if it is stored in chunks."""
+        beside = manifest_beside(self.path)
+        if beside is None:
+            return
+        content = read_small_file(beside, MANIFEST_LIMIT, context=context)
+        manifest = manifest_of(self.path, content, self.size_in_bytes)
+        if manifest.is_compressed:
+            self._chunks = ChunkedLog(self.path, manifest, self._read_stored, context.limits)
+            self.size_in_bytes = manifest.size
+
+    def _read_stored(self, position: int, size: int) -> memoryview:
+        """Bytes of a file that is stored in chunks, as they are stored."""
+        stored = memoryview(bytearray(size))
+        self._fill(stored, position, self._read_file_into, self._rate)
+        return stored
+
     def _refuse_pointer(self) -> None:
         """Refuse a git-lfs pointer, which otherwise looks like a log that ends at once."""
         start = bytearray(len(GIT_LFS_POINTER))
         try:
-            self._fill(memoryview(start), 0)
+            self._fill_window(memoryview(start), 0)
         except UnreadableFileError:
             self.close()
             raise
@@ -98,19 +128,30 @@ class Windows:
             self._buffer = memoryview(self._allocate(wanted)).cast("B")
         window = self._buffer[:wanted]
         cold: tuple[tuple[int, int], ...] = ()
-        if self._object is None:
+        if self._object is None and self._chunks is None:
             cold = tuple(cold_ranges(self._descriptor, position, position + wanted))
         if cold:
             stop_reading_ahead(self._descriptor)
         try:
-            self._fill(window, position)
+            self._fill_window(window, position)
         finally:
             for start, stop in cold:
                 let_go(self._descriptor, start, stop)
         return window
 
-    def _fill(self, window: memoryview, position: int) -> None:
-        limit = self._rate
+    def _fill_window(self, window: memoryview, position: int) -> None:
+        if self._chunks is None:
+            self._fill(window, position, self._read_file_into, self._rate)
+        else:
+            self._fill(window, position, self._chunks.read_into, None)
+
+    def _fill(
+        self,
+        window: memoryview,
+        position: int,
+        read_into: Callable[[memoryview, int], int],
+        limit: ReadRate | None,
+    ) -> None:
         at_once = _MAX_READ if limit is None else min(limit.burst, _MAX_READ)
         filled = 0
         while filled < len(window):
@@ -118,7 +159,7 @@ class Windows:
             if limit is not None:
                 limit.take(len(part))
             try:
-                count = self._read_into(part, position + filled)
+                count = read_into(part, position + filled)
             except OSError as error:
                 where = LogPosition(shown(self.path), position + filled)
                 raise UnreadableFileError(_reason(error), where) from error
@@ -130,9 +171,10 @@ class Windows:
                 )
             filled += count
 
-    def _read_into(self, part: memoryview, position: int) -> int:
+    def _read_file_into(self, part: memoryview, position: int) -> int:
         if self._object is not None:
-            return self._object.read_into(part, position, self.stop)
+            stop = self.stop if self._chunks is None else position + len(part)
+            return self._object.read_into(part, position, stop)
         return os.preadv(self._descriptor, [part], position)
 
     def next_data(self, position: int) -> int:
@@ -141,7 +183,7 @@ class Windows:
         For a sparse file of a terabyte this is one call, while reading its zeros would take an
         hour.
         """
-        if self._object is not None:
+        if self._object is not None or self._chunks is not None:
             return position
         try:
             found = os.lseek(self._descriptor, position, os.SEEK_DATA)
@@ -205,6 +247,17 @@ def open_regular_file(path: str, *, context: ReadContext) -> int:
         os.close(descriptor)
         raise UnreadableFileError("not a regular file", where)
     return descriptor
+
+
+def current_size(path: str, *, context: ReadContext) -> int | None:
+    """The size of a file in bytes, as its windows have it; None if unknown."""
+    try:
+        if manifest_beside(path) is None:
+            return os.stat(path).st_size
+        with Windows(path, size=1, context=context) as windows:
+            return windows.size_in_bytes
+    except (OSError, KafkaLogError):
+        return None
 
 
 def read_start(path: str, size: int, *, context: ReadContext) -> bytes:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.io.chunked_log import manifest_beside
 from kafkalog_reader.io.object_file import is_object
 from kafkalog_reader.io.page_cache import cold_ranges
 from kafkalog_reader.io.window import regular_file
@@ -57,6 +58,8 @@ class ColumnScan:
     def __iter__(self) -> Iterator[BatchRun]:
         """Yield the runs, none of them empty."""
         if self._context.rate is not None or is_object(self._path):  # those are read in Python
+            return
+        if manifest_beside(self._path) is not None:  # and what may be compressed
             return
         buffer = np.frombuffer(allocate(_ROOM), np.uint8)
         room: BatchRun | None = None

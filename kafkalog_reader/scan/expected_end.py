@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import (
@@ -136,12 +135,12 @@ class ExpectedEnds:
         if directory.only is not None:  # these may not be all segments
             return None
         following = segments[number + 1]
-        if following.base_offset <= (self._row(directory, _CLEANER_OFFSETS) or 0):
+        if following.first_offset <= (self._row(directory, _CLEANER_OFFSETS) or 0):
             return None
         return ExpectedEnd(
-            next_offset=following.base_offset,
+            next_offset=following.first_offset,
             what="base offset of the next segment",
-            proof=f"the next segment begins with offset {following.base_offset}",
+            proof=f"the next segment begins with offset {following.first_offset}",
             following=following,
             may_be_ahead=False,
         )
@@ -278,11 +277,3 @@ def _shows_cleaning(segment: SegmentFiles, *, context: ReadContext) -> bool:
             return True
         due = int(run.last_offset[-1]) + 1
     return False
-
-
-def size_of(path: str) -> int | None:
-    """The current size of a file in bytes; None if unknown."""
-    try:
-        return Path(path).stat().st_size
-    except OSError:
-        return None

@@ -44,6 +44,8 @@ class SegmentSlice:
             segment=segment,
             start=0,
             stop=segment.log_size or 0,
+            from_offset=segment.from_offset,
+            to_offset=segment.to_offset,
             is_log_end=is_log_end,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import chosen_by_partition
 from kafkalog_reader.tables.current_topics import CurrentTopics
@@ -23,7 +24,8 @@ def chosen_replicas(
 ) -> Iterator[PartitionDirectory]:
     """Yield the live partition directories that ``request.replica`` asks for.
 
-    The best copy is one of the topic that exists, if the metadata log was supplied.
+    The best copy is one of the topic that exists, if the metadata log was supplied. With it comes
+    the remote part of the partition.
 
     Args:
         evidence: the supplied paths.
@@ -35,5 +37,6 @@ def chosen_replicas(
     """
     damage = Damage(request.mode)
     topics = CurrentTopics(evidence=evidence)
-    for _, chosen, _ in chosen_by_partition(evidence, request, damage, expected, topics.copies):
+    supplied = with_remote(evidence)
+    for _, chosen, _ in chosen_by_partition(supplied, request, damage, expected, topics.copies):
         yield from chosen

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:
@@ -44,12 +45,13 @@ def directory_units(
     Args:
         evidence: what was supplied.
         request: the requested topics, partitions and brokers.
-        replicas_only: leave out deleted, future and stray directories.
+        replicas_only: leave out deleted, future, stray and remote directories.
     """
     by_root: dict[LogDirectory, list[PartitionDirectory]] = {
         root: [] for root in evidence.log_directories
     }
-    for directory in evidence.partition_directories(request):
+    supplied = evidence if replicas_only else with_remote(evidence)
+    for directory in supplied.partition_directories(request):
         if directory.is_replica or not replicas_only:
             by_root.setdefault(directory.log_directory, []).append(directory)
     for directories in by_root.values():

@@ -154,8 +154,8 @@ def shares_of(
         _check_without_batches(directory.path, 0, end, (lower, upper), damage, directory.context)
     wanted: list[Stretch] = []
     for number, segment in enumerate(found):
-        following = found[number + 1].base_offset if number + 1 < len(found) else None
-        if upper is not None and segment.base_offset >= upper:
+        following = found[number + 1].first_offset if number + 1 < len(found) else None
+        if upper is not None and segment.first_offset >= upper:
             break
         if following is not None and following <= lower:
             continue
@@ -178,14 +178,15 @@ def shares_of(
 
     def slice_of(stretch: Stretch) -> SegmentSlice:
         segment = found[stretch.number]
+        stops = [each for each in (upper, segment.to_offset) if each is not None]
         is_end = stretch.stop == segment.log_size
         return SegmentSlice(
             directory=directory,
             segment=segment,
             start=stretch.start,
             stop=stretch.stop,
-            from_offset=lower,
-            to_offset=upper,
+            from_offset=max(lower, segment.from_offset),
+            to_offset=min(stops, default=None),
             is_log_end=is_end and stretch.number == len(found) - 1,
             expected_end=(
                 expected.of_segment(directory, found, stretch.number)

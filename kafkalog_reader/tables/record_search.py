@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafkalog_reader.errors import LocatedError, OptionError
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import REMOTE, shown
 from kafkalog_reader.io.progress import Progress, ReadMetrics, no_progress
+from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.cleanup_policies import CleanupPolicies
 from kafkalog_reader.tables.internal_topic import record_schema
@@ -126,7 +127,7 @@ def search_records(
     asked = ReadRequest(mode=Mode.PERMISSIVE, include_control_records=True)
     damage = asked.damage_counted_in(metrics)
     policies = CleanupPolicies(evidence=evidence)
-    for directory in evidence.partition_directories(request):
+    for directory in with_remote(evidence).partition_directories(request):
         try:
             slices = [
                 each for each in whole_segments(directory, live_only=False) if each.segment.log_size
@@ -149,7 +150,7 @@ def search_records(
 def size_to_search(evidence: Evidence, request: ReadRequest) -> int:
     """Bytes of all segments that a search reads; those that cannot be listed count nothing."""
     total = 0
-    for directory in evidence.partition_directories(request):
+    for directory in with_remote(evidence).partition_directories(request):
         try:
             slices = whole_segments(directory, live_only=False)
         except LocatedError:
@@ -220,8 +221,8 @@ class _Held:
         return transaction_state if transaction_state in _NEVER_SUPERSEDES else _LIVE
 
     def _state(self, state: str, offset: int, key: bytes | None) -> str:
-        if state != _LIVE or key is None:
-            return state
+        if state != _LIVE or key is None or self.directory.state == REMOTE:
+            return state  # tiered topics are not compacted
         is_superseded = self.latest[key] > offset
         if not is_superseded and not self.is_undecided:
             return _LIVE
@@ -239,7 +240,7 @@ class _Held:
             self.latest[key] = max(self.latest[key], offset)
 
     def _leftover(self, segment_slice: SegmentSlice) -> str | None:
-        if self.directory.state is not None:
+        if self.directory.state not in (None, REMOTE):
             return f"{self.directory.state}-directory"
         suffix = segment_slice.segment.suffix
         return None if suffix is None else f"{suffix}-segment"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.tables.log_unit import LogUnit, packed
@@ -31,7 +32,8 @@ def segment_units(
     """
 
     def found() -> Iterator[SegmentSlice]:
-        for directory in evidence.partition_directories(request):
+        supplied = evidence if live_only else with_remote(evidence)
+        for directory in supplied.partition_directories(request):
             if live_only and not directory.is_replica:
                 continue
             try:

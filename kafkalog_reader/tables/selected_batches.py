@@ -17,9 +17,10 @@ from kafkalog_reader.errors import (
 from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, LAST_CODEC
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import metrics_of
+from kafkalog_reader.io.window import current_size
 from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.damage import Mode
-from kafkalog_reader.scan.expected_end import missing_records, size_of
+from kafkalog_reader.scan.expected_end import missing_records
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan, ScanPolicy
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.segment_slice import batch_position
@@ -153,7 +154,7 @@ def _report_unreadable(error: UnreadableFileError, damage: Damage) -> None:
 
 def _check_end(segment_slice: SegmentSlice, next_offset: int | None, damage: Damage) -> None:
     """Report a file that has shrunk since it was planned, and records that must be in it."""
-    size = size_of(segment_slice.path)
+    size = current_size(segment_slice.path, context=segment_slice.directory.context)
     if size is not None and size < segment_slice.stop:
         problem = (
             f"the file is {size} bytes long, but was {segment_slice.stop} when the read was planned"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -35,7 +36,7 @@ def check_selection(
     topics = {topic for topic, _ in named} | set(request.topics or ())
     if not selects_directories or not (topics or request.partitions):
         return
-    everything = evidence.partition_directories(ReadRequest())
+    everything = with_remote(evidence).partition_directories(ReadRequest())
     found = {(each.topic, each.partition) for each in everything if each.topic is not None}
     known = {topic for topic, _ in found}
     for topic in sorted(topics - known):
@@ -48,12 +49,18 @@ def check_selection(
             raise UsageError(f"offsets are given for {topic}-{partition}, which is not subscribed")
 
 
-def no_partition(to_do: str) -> UsageError:
+def no_partition(to_do: str, evidence: Evidence) -> UsageError:
     """The error of a command that found no partition: an empty result would look like success.
 
     Args:
         to_do: what there is nothing of, such as ``check``.
+        evidence: the supplied paths.
     """
+    if evidence.remote:
+        return UsageError(
+            "only remote storage in the given paths, which holds no replica: "
+            f"nothing to {to_do}; give the brokers' directories"
+        )
     return UsageError(f"no partition in the given paths: nothing to {to_do}")
 
 
@@ -82,6 +89,7 @@ def without_metadata(evidence: Evidence, request: ReadRequest) -> ReadRequest:
     """Leave out the quorum's log, as Spark does, unless it is named or the only log."""
     if request.topics is not None:
         return request
-    topics = {topic for (_, topic, _), _ in evidence.topic_partitions(request)}
+    supplied = with_remote(evidence)
+    topics = {topic for (_, topic, _), _ in supplied.topic_partitions(request)}
     is_all = topics <= {METADATA_TOPIC}
     return request if is_all else replace(request, excluded_topics=frozenset([METADATA_TOPIC]))

@@ -183,6 +183,16 @@ def test_total_counts_replicas_partitions_and_nodes() -> None:
     assert total_line([empty]).startswith("1 replica of 0 partitions on 1 broker: ")
 
 
+def test_remote_storage_is_no_replica_and_does_not_lag() -> None:
+    remote = REPLICA | {"state": "remote", "brokerId": None, "logEndOffset": 9}
+    assert total_line([REPLICA, remote]) == (
+        "1 replica of 1 partition on 1 broker: logs 345 B, all files 20.0 MiB; "
+        "remote storage of 1 partition: logs 345 B"
+    )
+    assert total_line([remote]) == "remote storage of 1 partition: logs 345 B"
+    assert [row["lag"] for row in with_lag([REPLICA, remote])] == [0, None]
+
+
 def test_copies_of_one_broker_are_sorted_by_label_directory_and_state() -> None:
     rows = [
         REPLICA | {"brokerLabel": label, "logDirectory": disk, "state": state}

@@ -514,12 +514,25 @@ def test_a_git_lfs_pointer_in_the_place_of_a_segment_is_not_an_empty_log(broker:
     assert str(caught.value).startswith(f"{log}: a git-lfs pointer, not the file itself")
 
 
-@pytest.mark.parametrize("folder", ["t-0-dZpYpWbSR8uwpL9c2-_x5A", "t-dZpYpWbSR8uwpL9c2-_x5A/0"])
-def test_remote_storage_of_tiered_topics_is_named(tree: Tree, folder: str) -> None:
-    name = f"{folder}/{'0' * 20}-dZpYpWbSR8uwpL9c2-_x5A"
+TOPIC_ID = "dZpYpWbSR8uwpL9c2-_x5A"
+
+
+@pytest.mark.parametrize("folder", [f"tiered/t-0-{TOPIC_ID}", f"prefix/t-{TOPIC_ID}/0"])
+def test_remote_storage_is_the_remote_part_of_its_partition(tree: Tree, folder: str) -> None:
+    name = f"{folder}/{'0' * 20}-{TOPIC_ID}"
     root = tree(f"{name}.log", f"{name}.rsm-manifest", f"{name}.index")
-    with pytest.raises(LogLayoutError, match=r"remote storage of tiered topics \(KIP-405\)"):
-        discover([str(root)])
+    for path in (root, root / folder, root / f"{name}.log"):
+        evidence = discover([str(path)])
+        (part,) = evidence.remote
+        assert (part.topic, part.partition, part.state) == ("t", 0, "remote")
+        assert part.log_directory.path == str((root / folder).parents[-1 - len(root.parts)])
+        assert (evidence.roots, evidence.given) == ((), ())
+
+
+def test_a_segment_of_remote_storage_in_another_folder_is_of_no_partition(tree: Tree) -> None:
+    root = tree(f"copies/{'0' * 20}-{TOPIC_ID}.log")
+    (part,) = discover([str(root / "copies")]).remote
+    assert (part.topic, part.partition) == (None, None)
 
 
 def test_an_empty_folder_beside_log_directories_is_a_warning(

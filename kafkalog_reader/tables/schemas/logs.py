@@ -12,7 +12,9 @@ from kafkalog_reader.tables.table import Column
 
 _SEGMENT_BASE: Final = Column("segmentBaseOffset", pa.int64(), "from the name of the segment file")
 _STATE: Final = Column(
-    "state", pa.string(), "null: live; else the directory's suffix: delete, future, stray"
+    "state",
+    pa.string(),
+    "null: live; else the directory's suffix: delete, future, stray; or remote",
 )
 
 SEGMENTS: Final = (
