@@ -145,6 +145,7 @@ MOVE_COPY_ASIDE: Final = action(
         "name is not a partition's.",
     ),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N /mnt/b1/aside/",
+    condition="unless replica-diff says that this copy should lead or alone has records: ",
 )
 KEEP_ONE_DIRECTORY: Final = action(
     "A23",
