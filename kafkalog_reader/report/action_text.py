@@ -47,6 +47,7 @@ from kafkalog_reader.report.before_start import is_complete, keep_commands, unti
 from kafkalog_reader.report.command_text import export_command, forbid_command, merge_command
 from kafkalog_reader.report.lead_text import lead_text, may_move
 from kafkalog_reader.report.repair_text import (
+    BROKERS,
     epoch_lines,
     move_commands,
     repair_commands,
@@ -59,13 +60,12 @@ from kafkalog_reader.salvage.one_sided import one_sided_ranges
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kafkalog_reader.audits.integrity.file_repair import FileRepair
+    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
-BROKERS: Final = "HOST:9092"
 CONTROLLERS: Final = "CONTROLLER:9093"
 _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
@@ -214,7 +214,7 @@ def listed_actions(
 
 
 def to_do_lines(
-    actions: Iterable[str], repairs: Iterable[FileRepair], columns: int, *, indent: int
+    actions: Iterable[str], repairs: Iterable[Repair], columns: int, *, indent: int
 ) -> Iterator[Line]:
     """What to do about one finding, and the commands for it."""
     commands = repair_commands(repairs)

@@ -52,8 +52,9 @@ def _frees_of_damage(audit: PartitionAudit, outcome: MergeOutcome) -> bool:
         return False
     (replica,) = audit.everyone
     start = replica.start
-    is_cut = isinstance(start, Recovery) and start.outcome is StartOutcome.CUT
-    return not is_cut or start.records_cut > 0
+    if not isinstance(start, Recovery) or start.outcome is not StartOutcome.CUT:
+        return True
+    return start.records_cut > 0 or outcome.corrected_batches > 0
 
 
 def _needs_merging(audit: PartitionAudit) -> bool:

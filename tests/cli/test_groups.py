@@ -250,6 +250,40 @@ def test_a_reset_file_of_several_groups_names_them(tmp_path: Path, run: Run) -> 
     assert file.read_text() == "t,0,3\n"
 
 
+@pytest.mark.parametrize(
+    ("committed", "leader_epoch", "written", "why"),
+    [
+        (999_999, -1, 4, "4 written, not 999,999, which is above the log end"),
+        (5, 0, 4, "4 written, not 5, which is above the log end"),
+        (0, 0, 1, "1 written, not 0, which is below the log start"),
+        (4, 0, 4, ""),
+    ],
+)
+def test_a_reset_file_has_only_offsets_that_the_log_has(
+    tmp_path: Path, run: Run, committed: int, leader_epoch: int, written: int, why: str
+) -> None:
+    """The log has the offsets 1 to 3; ConsumerGroupCommand.checkOffsetsRange allows 1 to 4."""
+    path = write(tmp_path / "b", commit(0, committed, leader_epoch=leader_epoch))
+    file = tmp_path / "reset.csv"
+    answer = run("groups", path, "--reset-file", file)
+    assert file.read_text() == f"t,0,{written}\n"
+    said = " ".join(answer.err.split())
+    assert (f"g, t-0: {why}" in said) if why else ("written, not" not in said)
+
+
+def test_verify_and_plan_print_the_command_that_sets_the_offset(tmp_path: Path, run: Run) -> None:
+    commits = commit(0, 999_999, group="a b", leader_epoch=-1), commit(1, 7, group="c")
+    path = write(tmp_path / "b", *commits)
+    command = (
+        "kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group 'a b' --group c --topic t:0 "
+        "--reset-offsets --to-offset 4 --execute"
+    )
+    for name in ("verify", "plan"):
+        said = " ".join(run(name, path).out.replace("\\\n", " ").split())
+        assert "before the consumers of the group start, set its committed offset" in said
+        assert command in said
+
+
 def test_a_reset_file_never_changes_the_inputs(tmp_path: Path, run: Run) -> None:
     path = write(tmp_path, commit(0, 2))
     inside = path / "broker-0" / "reset.csv"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kafkalog_reader.audits.integrity.file_repair import FileRepair
+    from kafkalog_reader.audits.integrity.file_repair import Repair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,4 +27,4 @@ class OpenFinding:
     message: str
     log_directory: str | None = None
     actions: tuple[str, ...] = ()
-    repairs: tuple[FileRepair, ...] = ()
+    repairs: tuple[Repair, ...] = ()
