@@ -20,6 +20,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     SAVE_RECORDS,
+    SET_GROUP_OFFSET,
     SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
@@ -70,6 +71,8 @@ CONTROLLERS: Final = "CONTROLLER:9093"
 _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
 """The words of a command for a shell, options together with their values."""
+_NOT_FIRST: Final = frozenset({LET_BEST_LEAD, SET_GROUP_OFFSET, NOTHING_TO_DO})
+"""Actions that the order of starts takes, or that come after it."""
 _URGENCY: Final = {code: place for place, code in enumerate(ACTIONS)}
 
 
@@ -211,6 +214,11 @@ def listed_actions(
         # What to save is listed right above.
         actions = tuple(action for action in actions if action.code != SAVE_RECORDS)
     return actions
+
+
+def is_advised(audit: PartitionAudit, found: Sequence[Finding]) -> bool:
+    """Whether ``action_lines`` has something to do before a start, besides choosing a leader."""
+    return any(each.code not in _NOT_FIRST for each in listed_actions(audit, found))
 
 
 def to_do_lines(

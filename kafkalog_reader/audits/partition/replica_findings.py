@@ -121,18 +121,17 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
         return
     first, following = missing.first_offset, missing.next_offset
     is_one = len(missing.replicas) == 1
-    taken = "that copy was" if is_one else "these copies were"
+    who, were_copied = ("it", "it was") if is_one else ("they", "they were")
     innocent = (
-        ""
-        if missing.is_proven
-        else f", unless {taken} taken from a running broker, the log earlier than the checkpoint"
+        "" if missing.is_proven else f" ({who} may have been running while {were_copied} copied)"
     )
     were, them = ("was", "it") if following - first == 1 else ("were", "them")
     yield finding(
         COMMITTED_RECORDS_MISSING,
-        f"{offsets_words(first, following)} {were} committed, as the high-watermark "
-        f"{'checkpoint' if is_one else 'checkpoints'} of {joined_names(missing.replicas)} "
-        f"{'says' if is_one else 'say'}, and no supplied copy holds {them}{innocent}",
+        f"the high-watermark {'checkpoint' if is_one else 'checkpoints'} of "
+        f"{joined_names(missing.replicas)} {'shows' if is_one else 'show'} that "
+        f"{offsets_words(first, following)} {were} committed, but no supplied copy has {them}"
+        f"{innocent}",
         confidence="proven" if missing.is_proven else "possible",
         offsets=(first, following),
         evidence={

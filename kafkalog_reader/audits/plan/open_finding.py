@@ -19,6 +19,7 @@ class OpenFinding:
         log_directory: its path if the finding is about a log directory, or about a copy of the
             metadata log; None for a partition.
         actions, repairs: of the finding.
+        is_lost: whether it proves that committed records are gone, which no start settles.
     """
 
     name: str
@@ -28,3 +29,4 @@ class OpenFinding:
     log_directory: str | None = None
     actions: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    is_lost: bool = False
