@@ -37,28 +37,29 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
         beginning = (Span(f"{first.code} {SEVERITY_WORDS[first.severity]} ", Style.LOST),)
         text = f"{_names(same)}: {first.message}"
         yield from wrapped(shown(text), columns, beginning=beginning)
-        for each in same:
-            to_do = each.actions, each.repairs
-            if (each.log_directory is not None or each.repairs) and to_do not in done:
-                done.add(to_do)
-                yield from to_do_lines(each.actions, each.repairs, columns, indent=2)
+        repairs = tuple(repair for each in same[:_SHOWN] for repair in each.repairs)
+        to_do = first.actions, repairs
+        if (first.log_directory is not None or repairs) and to_do not in done:
+            done.add(to_do)
+            yield from to_do_lines(first.actions, repairs, columns, indent=2)
     if left := sum(map(len, groups[_SHOWN:])):
         yield (Span(f"... {left:,} more (--format json)"),)
     yield from _more_lines(plan, columns)
 
 
 def _alike(found: Sequence[OpenFinding]) -> Iterator[list[OpenFinding]]:
-    """Findings with the same code, severity and words, in the order of the first of each."""
-    alike: dict[tuple[str, str, str], list[OpenFinding]] = {}
+    """Findings with the same code, words and actions, in the order of the first of each."""
+    alike: dict[tuple[object, ...], list[OpenFinding]] = {}
     for each in found:
-        alike.setdefault((each.code, each.severity, each.message), []).append(each)
+        key = each.code, each.severity, each.message, each.actions, each.log_directory is None
+        alike.setdefault(key, []).append(each)
     yield from alike.values()
 
 
 def _names(same: Sequence[OpenFinding]) -> str:
     names = [each.name for each in same]
-    if len(names) > _SHOWN or any(each.log_directory is not None for each in same):
-        return several_text(names) if len(names) > 1 else names[0]
+    if len(names) > _SHOWN and same[0].log_directory is None:
+        return several_text(names)
     return ", ".join(names)
 
 
