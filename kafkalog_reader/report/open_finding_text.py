@@ -72,16 +72,17 @@ def _more_lines(plan: Plan, columns: int) -> Iterator[Line]:
     """The commands that print what to do first; without any, what the worst finding means."""
     of_partitions = [each for each in plan.open_findings if each.log_directory is None]
     names = list(dict.fromkeys(each.name for each in of_partitions if each.name in plan.advised))
-    is_next = not plan.has_work and plan.choices and not plan.unanswered
-    order = "" if plan.is_one_broker else " in any order"
-    start = f"start {brokers_text(plan.brokers)}{order}"
     is_missing = all(each.code in _MISSING for each in of_partitions)
+    is_next = not plan.has_work and plan.choices and not plan.unanswered
+    start = ""
+    if is_next:
+        start = f"start {brokers_text(plan.brokers)}{'' if plan.is_one_broker else ' in any order'}"
     if not names or not plan.choices or is_missing:
         yield (Span(f"What it means: kafkalog explain {plan.open_findings[0].code}"),)
-        if is_next and len(of_partitions) == len(plan.open_findings) and not is_missing:
-            yield from wrapped(f"{start[0].upper()}{start[1:]}.", columns, hanging=0)
+        if start and len(of_partitions) == len(plan.open_findings) and not is_missing:
+            yield from wrapped(f"{start.capitalize()}.", columns, hanging=0)
         return
-    then = f"; then {start}" if is_next else ""
+    then = f"; then {start}" if start else ""
     text = f"Before you start a broker, do what this prints{then}:"
     yield from wrapped(text, columns, hanging=0)
     links = ("--follow-links",) if plan.follow_links else ()

@@ -11,6 +11,7 @@ import pytest
 
 from fixtures import captures
 from fixtures.builder import cluster, data_batch, marker_batch, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.cli.group_list import group_cells, totals_of
 from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
@@ -282,6 +283,23 @@ def test_verify_and_plan_print_the_command_that_sets_the_offset(tmp_path: Path, 
         said = " ".join(run(name, path).out.replace("\\\n", " ").split())
         assert "before the consumers of the group start, set its committed offset" in said
         assert command in said
+
+
+@pytest.mark.parametrize(("leader", "is_set"), [(0, True), (1, False)])
+def test_no_offset_is_set_by_a_copy_that_may_end_too_early(
+    tmp_path: Path, run: Run, leader: int, is_set: bool
+) -> None:
+    """Where the leader, the only replica in sync, was not supplied, its log may have the offset."""
+    led = PartitionState(replicas=(0, 1), in_sync=(leader,), leader=leader, leader_epoch=0)
+    commits = replica([commit(0, 9)], topic="__consumer_offsets", high_watermark=1)
+    logs = [commits, replica("1-3/e0", high_watermark=4), metadata_log([led])]
+    cluster(tmp_path / "b", {0: logs})
+    lines = run("verify", tmp_path, "--format", "json").out.splitlines()
+    found = map(json.loads, lines)
+    (beyond,) = (each for each in found if each["code"] == "KL-801")
+    assert beyond["actions"] == (["A12"] if is_set else ["A17", "A12"])
+    for name in ("verify", "plan"):
+        assert ("--to-offset" in run(name, tmp_path).out) == is_set
 
 
 def test_a_reset_file_never_changes_the_inputs(tmp_path: Path, run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.file_repair import SetOffset
@@ -89,3 +90,10 @@ def test_each_partition_has_the_command_of_its_own() -> None:
     assert "--topic t:0 --reset-offsets --to-offset 4 --execute" in text
     assert "--topic t:1 --reset-offsets --to-offset 4 --execute" in text
     assert text.count("before the consumers of the group start") == 1
+
+
+def test_a_plan_without_brokers_says_what_a_finding_means() -> None:
+    """The node ids of the copies are unknown, so that nothing could be decided."""
+    plan = replace(plan_of([of(0, DAMAGE)], ["a-b-0"]), choices=(), brokers=())
+    lines = ["".join(span.text for span in line) for line in open_finding_lines(plan, 100)]
+    assert lines[-1] == "What it means: kafkalog explain KL-105"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import SET_GROUP_OFFSET, SUPPLY_WHAT_IS_MISSING
 from kafkalog_reader.audits.catalogue.commit_rules import (
     COMMIT_BEFORE_START,
     COMMIT_BEYOND_END,
@@ -94,7 +95,8 @@ def _beyond(
         directory=best.directory,
         offsets=(best.log_end, furthest),
         evidence={**_evidence(commits), "logEndOffset": best.log_end, "safeOffset": best.log_end},
-        repairs=_resets(best, _safe(log, commits)),
+        actions=None if audit.unseen is None else (SUPPLY_WHAT_IS_MISSING, SET_GROUP_OFFSET),
+        repairs=_resets(best, _safe(log, commits)) if audit.unseen is None else (),
     )
 
 
