@@ -192,7 +192,8 @@ def test_an_only_copy_of_which_nothing_can_be_read_is_not_merged(
     root = tmp_path / "brokers"
     shutil.copytree(captures.path("everything/stopped"), root)
     segments = sorted((root / "broker-0" / "codec-none-0").glob("*.log"))
-    segments[0].write_bytes(bytes(segments[0].stat().st_size))
+    size = 12 + int.from_bytes(segments[0].read_bytes()[8:12])  # of the first batch
+    segments[0].write_bytes(bytes(61) + segments[0].read_bytes()[61:size])
     for segment in segments[1:]:
         segment.unlink()
     if not has_marker:
