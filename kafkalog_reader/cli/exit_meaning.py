@@ -61,7 +61,8 @@ EXIT_MEANINGS: Final = {
         "election cut off, or of a deleted topic"
     ),
     "transactions": ExitMeaning(
-        found="a transaction hangs because its coordinator will not end it, or damage may hide one"
+        found="a transaction hangs or is late because its coordinator will not or did not end it, "
+        "or damage may hide one"
     ),
     "census": ExitMeaning(),
     "duplicates": ExitMeaning(found="a record is there more than once"),

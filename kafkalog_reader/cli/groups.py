@@ -36,6 +36,7 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.errors import LogLayoutError, OptionError, UsageError
+from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 _BOOTSTRAP: Final = "--bootstrap-server HOST:PORT"
+_SHOWN: Final = 10
+_PLACES: Final = {
+    "above-log-end": "above the log end",
+    "below-log-start": "below the log start",
+    "on-lost-branch": "after records that an election cut off",
+}
 
 
 @click.command(
@@ -241,12 +248,26 @@ def _write_text(
         sink.writelines(f"{for_stdout(line)}\n".encode() for line in lines)
 
 
+def _replaced_lines(rows: Sequence[Row], columns: int | None) -> list[str]:
+    """Which committed offsets are not written, because their group cannot go on there."""
+    moved = [row for row in rows if row["status"] in MOVES_CONSUMERS]
+    texts = [
+        f"{shown(row['groupId'])}, {shown(row['topic'])}-{row['partition']}: {row['safeOffset']:,} "
+        f"written, not {row['committedOffset']:,}, which is {_PLACES[row['status']]}"
+        for row in moved[:_SHOWN]
+    ]
+    if len(moved) > _SHOWN:
+        texts.append(f"... {len(moved) - _SHOWN:,} more offsets that the log does not have")
+    return [line for text in texts for line in textwrap.wrap(text, columns or 10_000)]
+
+
 def write_reset_file(
     rows: Sequence[Row], evidence: Evidence, path: str, *, overwrite: bool
 ) -> None:
     """Write the committed offsets for ``kafka-consumer-groups --reset-offsets --from-file``.
 
-    Where an election cut off what a group read, the offset where it can go on takes their place.
+    Where the log does not have a committed offset, or an election cut off what the group read, the
+    offset where it can go on takes its place: the log end for one above it.
 
     A line is ``topic,partition,offset`` for one group, and begins with the group for several.
     Source: Kafka 4.3, ConsumerGroupCommand.ConsumerGroupService.parseResetPlan.
@@ -267,8 +288,7 @@ def write_reset_file(
     writer = csv.writer(text, lineterminator="\n")
     for row in usable:
         of_group = [row["groupId"]] if len(groups) > 1 else []
-        is_lost = row["status"] == "on-lost-branch"
-        offset = row["safeOffset" if is_lost else "committedOffset"]
+        offset = row["safeOffset" if row["status"] in MOVES_CONSUMERS else "committedOffset"]
         writer.writerow([*of_group, row["topic"], row["partition"], offset])
     with destination(path, evidence, overwrite=overwrite, option="--reset-file") as sink:
         sink.write(text.getvalue().encode())
@@ -276,6 +296,7 @@ def write_reset_file(
     left_out = sum(row["status"] == "topic-recreated" for row in rows)
     without = f", without {plural(left_out, 'offset')} of deleted topics" if left_out else ""
     for line in (
+        *_replaced_lines(usable, screen_width()),
         f"{plural(len(usable), 'offset')} of {plural(len(groups), 'group')} written to "
         f"{path}{without}. While no consumer of the groups runs, see what it would change:",
         f"  kafka-consumer-groups.sh {_BOOTSTRAP} {chosen} --reset-offsets --from-file "

@@ -168,6 +168,7 @@ def _decide(
     from kafkalog_reader import registry
     from kafkalog_reader.audits.tables.findings import RootUnit, audited
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
+    from kafkalog_reader.report.action_text import is_advised
     from kafkalog_reader.salvage.merge_trial import with_merge_outcome
 
     units = list(registry.table("findings").units(evidence, request))
@@ -181,5 +182,6 @@ def _decide(
                 ended.add(found)
                 continue
             for audit, found in audited(unit, request, progress):
-                decisions.add(with_merge_outcome(audit), found, unit)
+                merged = with_merge_outcome(audit)
+                decisions.add(merged, found, unit, is_advised=is_advised(merged, found))
                 ended.add(found, "" if audit.is_metadata else audit.reason)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader.cli.group_list import commit_cells, group_cells, total_line, totals_of
 from kafkalog_reader.cli.groups import gathered, offsets_partitions
 from kafkalog_reader.cli.timeline_list import event_cells, events_of, title
-from kafkalog_reader.cli.transaction_list import open_cells, open_total
+from kafkalog_reader.cli.transaction_list import hangs, open_cells, open_total, with_late
 from kafkalog_reader.errors import KafkaLogError, LogLayoutError
 from kafkalog_reader.report.html import element, folded, table_html, text_html
-from kafkalog_reader.tables.transaction_status import HANGING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,14 +84,14 @@ def transactions_part(evidence: Evidence, options: dict[str, Any]) -> Part:
     from kafkalog_reader.cli.transactions import hanging_advice
 
     try:
-        rows = _rows("open_transactions", evidence, options)
+        rows = with_late(_rows("open_transactions", evidence, options), evidence)
     except KafkaLogError as error:
         return Part(unknown=f"which transactions are open: {error}")
     parts = [element("p", text_html(open_total(rows)))]
     if rows:
         parts.append(_table(*open_cells(rows[:MAX_ROWS]), "Open transactions"))
         parts.append(_left_out(len(rows), "kafkalog transactions"))
-        if any(row["status"] == HANGING for row in rows):
+        if any(map(hangs, rows)):
             text, commands = hanging_advice(rows)
             from kafkalog_reader.report.html import commands_html
 

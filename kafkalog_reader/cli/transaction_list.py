@@ -12,6 +12,7 @@ from kafkalog_reader.tables.transaction_status import (
     DAMAGED_COORDINATOR,
     DAMAGED_LOG,
     HANGING,
+    NO_COORDINATOR,
     ONGOING,
     STATE_TOPIC,
 )
@@ -19,11 +20,16 @@ from kafkalog_reader.tables.transaction_status import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.io.evidence import Evidence
+
 Row = dict[str, Any]
 """A row of the table open_transactions or transactions; times are microseconds since 1970."""
 
 ALARMING: Final = (HANGING, DAMAGED_COORDINATOR, DAMAGED_LOG)
 """Statuses for which the command ends with 1."""
+LATE: Final = "late"
+"""Key of a row: the finding of a transaction that is open for longer than any may be, or None."""
+_SEVERE: Final = "CH"
 _MISSING: Final = "-"
 _OPEN: Final = (
     Heading(name="cluster", text="CLUSTER", short="CLUSTER", left=True),
@@ -50,6 +56,25 @@ _IDS: Final = (
 )
 _MAX_PARTITIONS: Final = 3
 """Partitions of a transaction that its line names."""
+
+
+def with_late(rows: Sequence[Row], evidence: Evidence) -> list[Row]:
+    """The rows, with the finding of each that `verify` reports although its status is harmless."""
+    from kafkalog_reader.audits.partition.late_transactions import late_transactions
+
+    found = late_transactions(evidence, rows)
+    return [row | {LATE: found.get(index)} for index, row in enumerate(rows)]
+
+
+def is_alarming(row: Row) -> bool:
+    """Whether the command ends with 1 because of this row, as `verify` does."""
+    late = row.get(LATE)
+    return row["status"] in ALARMING or (late is not None and late.severity in _SEVERE)
+
+
+def hangs(row: Row) -> bool:
+    """Whether nobody will end the transaction."""
+    return row["status"] == HANGING or (row["status"] == NO_COORDINATOR and is_alarming(row))
 
 
 def open_lines(rows: Sequence[Row], screen: int | None) -> Iterator[str]:
@@ -80,7 +105,7 @@ def open_total(rows: Sequence[Row]) -> str:
         return f"No open transaction was found. {_hidden(damaged)}"
     producers = {(row["clusterId"], row["producerId"]) for row in rows}
     places = {(row["clusterId"], row["topic"], row["partition"]) for row in rows}
-    hanging = sum(row["status"] == HANGING for row in rows)
+    hanging = sum(map(hangs, rows))
     also = f"; {plural(hanging, 'place')} where one hangs" if hanging else ""
     found = (
         f"{plural(len(producers), 'open transaction')} in {plural(len(places), 'partition')}{also}"
@@ -132,8 +157,12 @@ def _note(row: Row) -> str:
         if row["statePartition"] is not None:
             where += f"-{row['statePartition']}"
         return f"unknown: {where} is damaged or lost its end: its newest state may be missing"
+    if row["status"] == NO_COORDINATOR and hangs(row):
+        return f"nobody: no transactional id has this producer any more ({row[LATE].code})"
     if row["status"] != ONGOING:
         return "unknown: no supplied partition of __transaction_state has this producer"
+    if is_alarming(row):
+        return f"its coordinator, which should have ended it ({row[LATE].code})"
     if row["state"] != "Ongoing":
         return f"the coordinator, once it runs ({row['state']})"
     if row["startTime"] is None:

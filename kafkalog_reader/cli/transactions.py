@@ -20,13 +20,15 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.cli.transaction_list import (
-    ALARMING,
+    hangs,
     id_lines,
+    is_alarming,
     open_lines,
     open_total,
+    with_late,
 )
 from kafkalog_reader.errors import LogLayoutError, OptionError
-from kafkalog_reader.tables.transaction_status import HANGING, NO_COORDINATOR, STATE_TOPIC
+from kafkalog_reader.tables.transaction_status import NO_COORDINATOR, STATE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,8 +77,9 @@ def transactions_command(
     directories of all brokers. STATUS is ongoing if the coordinator has the partition in the
     transaction and will end it, hanging if it has not, no-coordinator if no supplied partition of
     __transaction_state knows the producer, and coordinator-damaged if one that may know more is
-    damaged or ends below its high watermark. SINCE is the coordinator's time, or else that of the
-    first batch. LSO is the last stable offset.
+    damaged or ends below its high watermark. Where `kafkalog verify` has KL-702 or KL-703 of a
+    transaction, WHO ENDS IT names it. SINCE is the coordinator's time, or else that of the first
+    batch. LSO is the last stable offset.
 
     --by id lists all transactional ids; --as-of shows their states at an earlier time.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
@@ -101,12 +104,14 @@ def transactions_command(
     reading = TableRows(table, evidence, request, rows_on_stdout=output_format == "json")
     batches = list(_counted(reading))
     rows = [row for each in batches for row in plain_rows(each)]
+    if not by:
+        rows = with_late(rows, evidence)
     if output_format == "json":
         _write_json(batches, table.schema)
     else:
         has_states = by is not None or _has_states(evidence)
         _write_text(rows, by, has_states=has_states)
-    return FOUND if any(row.get("status") in ALARMING for row in rows) else CLEAN
+    return FOUND if not by and any(map(is_alarming, rows)) else CLEAN
 
 
 def _counted(reading: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401  TableRows
@@ -143,7 +148,7 @@ def _write_text(rows: Sequence[Row], by: str | None, *, has_states: bool) -> Non
         listed = list(open_lines(rows, screen))
         lines = [*listed, ""] if len(listed) > 1 else []
         lines += textwrap.wrap(open_total(rows), screen or 10_000)
-        if any(row["status"] == NO_COORDINATOR for row in rows):
+        if any(row["status"] == NO_COORDINATOR and not hangs(row) for row in rows):
             lines += textwrap.wrap(_supply_advice(has_states=has_states), screen or 10_000)
         lines += _advice(rows, screen)
     with standard_output() as sink:
@@ -166,9 +171,7 @@ def hanging_advice(rows: Sequence[Row]) -> tuple[str, list[str]]:
     """How to look at hanging transactions on the running cluster: a text, and commands."""
     from kafkalog_reader.report.shell_word import shell_word
 
-    places = dict.fromkeys(
-        (row["topic"], row["partition"]) for row in rows if row["status"] == HANGING
-    )
+    places = dict.fromkeys((row["topic"], row["partition"]) for row in rows if hangs(row))
     return _HANGING_ADVICE, [
         "kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging "
         f"--topic {shell_word(topic)} --partition {partition}"

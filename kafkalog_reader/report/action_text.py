@@ -20,6 +20,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     SAVE_RECORDS,
+    SET_GROUP_OFFSET,
     SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
@@ -39,13 +40,15 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_advice import files_to_write, may_happen
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
-from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.before_start import is_complete, keep_commands, until_text
 from kafkalog_reader.report.command_text import export_command, forbid_command, merge_command
+from kafkalog_reader.report.lead_text import lead_text, may_move
 from kafkalog_reader.report.repair_text import (
+    BROKERS,
     epoch_lines,
     move_commands,
     repair_commands,
@@ -58,17 +61,18 @@ from kafkalog_reader.salvage.one_sided import one_sided_ranges
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kafkalog_reader.audits.integrity.file_repair import FileRepair
+    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
-BROKERS: Final = "HOST:9092"
 CONTROLLERS: Final = "CONTROLLER:9093"
 _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
 """The words of a command for a shell, options together with their values."""
+_NOT_FIRST: Final = frozenset({LET_BEST_LEAD, SET_GROUP_OFFSET, NOTHING_TO_DO})
+"""Actions that the order of starts takes, or that come after it."""
 _URGENCY: Final = {code: place for place, code in enumerate(ACTIONS)}
 
 
@@ -112,6 +116,8 @@ def actions_of(
             continue  # that says what to look for before the start
         findings = asked[code]
         replicas = _replicas(audit, findings)
+        if code == MOVE_COPY_ASIDE:
+            replicas = [each for each in replicas if may_move(audit, each)]
         if code == WRITE_EPOCHS:  # of KL-517 it may be the leader's
             written = {each for one in findings for each in files_to_write(audit, one)}
             replicas = [each for each in audit.everyone if each in written]
@@ -122,7 +128,7 @@ def actions_of(
             AdvisedAction(
                 code=code,
                 text=(
-                    _lead_text(audit)
+                    lead_text(audit)
                     if code == LET_BEST_LEAD
                     else f"before {where} may lead, run this again with the other copies"
                     if code == COMPARE_REPLICAS
@@ -165,7 +171,8 @@ def _is_pointless(audit: PartitionAudit, code: str, found: Sequence[Finding]) ->
     if code == MOVE_COPY_ASIDE:  # of the only replica, unless it belongs to another topic
         is_foreign = any(each.code == START_WILL_SET_ASIDE for each in found)
         is_only = audit.is_only_replica and not is_foreign
-        return audit.merge is not None or is_only or _start_cuts_damage(audit, found)
+        is_needed = not any(may_move(audit, each) for each in _replicas(audit, found))
+        return audit.merge is not None or is_only or is_needed or _start_cuts_damage(audit, found)
     if code == FORCE_RECOVERY:  # of one segment is enough
         starts = (each.start for each in audit.everyone)
         return any(isinstance(s, Recovery) and s.rebuild is not None for s in starts)
@@ -209,8 +216,13 @@ def listed_actions(
     return actions
 
 
+def is_advised(audit: PartitionAudit, found: Sequence[Finding]) -> bool:
+    """Whether ``action_lines`` has something to do before a start, besides choosing a leader."""
+    return any(each.code not in _NOT_FIRST for each in listed_actions(audit, found))
+
+
 def to_do_lines(
-    actions: Iterable[str], repairs: Iterable[FileRepair], columns: int, *, indent: int
+    actions: Iterable[str], repairs: Iterable[Repair], columns: int, *, indent: int
 ) -> Iterator[Line]:
     """What to do about one finding, and the commands for it."""
     commands = repair_commands(repairs)
@@ -321,36 +333,6 @@ def _named(
 
 def _nothing(_audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     yield from ()
-
-
-def _lead_text(audit: PartitionAudit) -> str:
-    """Which copy should lead this partition.
-
-    A broker starts with all of its partitions, so one partition does not determine the order.
-    """
-    best = audit.elections[0]
-    alike = [
-        each.candidate
-        for each in audit.elections
-        if (each.cost, each.clean_by_membership) == (best.cost, best.clean_by_membership)
-    ]
-    if audit.unseen is not None:
-        names = joined_ids(audit.unseen.brokers)
-        return (
-            f"supply a copy of {names} first, and run this again; only if that is impossible, "
-            f"{_one_of(joined_names(alike))} should lead"
-        )
-    if len(alike) == len(audit.everyone) and not audit.lacking:
-        return "every copy may lead this partition: none is a better leader than another"
-    lead = f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
-    if audit.fork_offset is not None and audit.loses_whoever_leads:
-        return f"unless another branch is chosen, {lead}"
-    return lead
-
-
-def _one_of(names: str) -> str:
-    """``broker 1``, ``one of brokers 1 and 2``."""
-    return f"one of {names}" if " and " in names else names
 
 
 def _elect(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.election.unseen import UnseenRole
 from kafkalog_reader.audits.log.record_count import cut_text
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.action_text import command_lines, to_do_lines
+from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.election_text import lost_words
+from kafkalog_reader.report.open_finding_text import open_finding_lines, several_text
 from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, lost_text
 from kafkalog_reader.report.plan_steps import plan_steps, start_text
-from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from kafkalog_reader.audits.election.unseen import Unseen
     from kafkalog_reader.audits.plan.plan import Plan
@@ -36,7 +35,7 @@ _SHOWN: Final = 10
 def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
     """The whole plan."""
     yield from plan_summary_lines(plan, columns)
-    yield from _open_lines(plan, columns)
+    yield from open_finding_lines(plan, columns)
     for text in _retention_texts(plan):
         yield ()
         yield from wrapped(text, columns, hanging=0)
@@ -148,7 +147,7 @@ def unseen_texts(plan: Plan) -> list[str]:
             names.setdefault(choice.unseen, []).append(choice.name)
     return [
         shown(
-            f"{of_same[0] if len(of_same) == 1 else _several(of_same)}: "
+            f"{of_same[0] if len(of_same) == 1 else several_text(of_same)}: "
             f"{_unseen_text(unseen, is_one_broker=plan.is_one_broker)}"
         )
         for unseen, of_same in names.items()
@@ -277,13 +276,9 @@ def unanswered_texts(plan: Plan) -> list[str]:
     for each in plan.unanswered:
         names.setdefault(each.reason, []).append(each.name)
     return [
-        shown(f"{of_reason[0] if len(of_reason) == 1 else _several(of_reason)}: {reason}")
+        shown(f"{of_reason[0] if len(of_reason) == 1 else several_text(of_reason)}: {reason}")
         for reason, of_reason in names.items()
     ]
-
-
-def _several(names: Sequence[str]) -> str:
-    return f"{len(names):,} partitions, first {names[0]}"
 
 
 def _preparations(plan: Plan) -> Iterator[str]:
@@ -309,42 +304,13 @@ def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
         return
     waiting = sorted({broker for each in plan.unanswered for broker in each.brokers if broker >= 0})
     if waiting:
+        their = "its" if len(waiting) == 1 else "their"
+        these = "this partition" if len(plan.unanswered) == 1 else "these partitions"
         text = (
-            f"Do not start {brokers_text(waiting)} before that is settled: their start also "
-            "gives these partitions a leader, and what that destroys is unknown."
+            f"Do not start {brokers_text(waiting)} before that is settled: {their} start also "
+            f"gives {these} a leader, and what that destroys is unknown."
         )
         yield from wrapped(text, columns, hanging=0)
-
-
-def _open_lines(plan: Plan, columns: int) -> Iterator[Line]:
-    """Severe findings that the plan does not resolve, and where to read more."""
-    if not plan.open_findings:
-        return
-    if plan.partitions:
-        yield ()
-    said: set[object] = set()
-    for each in plan.open_findings[:_SHOWN]:
-        beginning = (Span(f"{each.code} {SEVERITY_WORDS[each.severity]} ", Style.LOST),)
-        yield from wrapped(shown(f"{each.name}: {each.message}"), columns, beginning=beginning)
-        to_do = each.actions, each.repairs
-        if (each.log_directory is not None or each.repairs) and to_do not in said:
-            said.add(to_do)
-            yield from to_do_lines(each.actions, each.repairs, columns, indent=2)
-    if len(plan.open_findings) > _SHOWN:
-        yield (Span(f"... {len(plan.open_findings) - _SHOWN:,} more (--format json)"),)
-    of_partitions = [each for each in plan.open_findings if each.log_directory is None]
-    if not plan.choices or all(each.code in _MISSING for each in of_partitions):
-        yield (Span(f"What it means: kafkalog explain {plan.open_findings[0].code}"),)
-        return
-    links = ("--follow-links",) if plan.follow_links else ()
-    command = " ".join(map(shell_word, ("replica-diff", *plan.paths, *links, *plan.options)))
-    which = brokers_text(plan.brokers)
-    order = "" if plan.is_one_broker else " in any order"
-    is_next = not plan.has_work and plan.choices and not plan.unanswered
-    then = f"; then start {which}{order}" if is_next else ""
-    text = f"Before you start a broker, do what this prints about it{then}:"
-    yield from wrapped(text, columns, hanging=0)
-    yield (Span(f"  {command}"),)
 
 
 def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""Repairs of files as commands of a shell, for the host of the broker."""
+"""Repairs as commands of a shell: those of files are for the host of the broker."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.file_repair import Copy, Move, aside_path
+from kafkalog_reader.audits.integrity.file_repair import Copy, Move, SetOffset, aside_path
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kafkalog_reader.audits.integrity.file_repair import FileRepair
+    from kafkalog_reader.audits.integrity.file_repair import Repair
 
 
+BROKERS: Final = "HOST:9092"
 _VERSION: Final = "0"
 """First line of a checkpoint, before the number of rows."""
 
 
-def repair_commands(repairs: Iterable[FileRepair]) -> list[str]:
+def repair_commands(repairs: Iterable[Repair]) -> list[str]:
     """The commands, each once."""
     return list(dict.fromkeys(command for each in repairs for command in _commands(each)))
 
@@ -63,12 +64,19 @@ def keep_commands(root: str, name: str) -> tuple[str, ...]:
     )
 
 
-def _commands(repair: FileRepair) -> Iterator[str]:
+def _commands(repair: Repair) -> Iterator[str]:
     if isinstance(repair, Move):
         yield from move_commands(repair)
     elif isinstance(repair, Copy):
         host = "HOST_OF_" + re.sub(r"[^A-Z0-9]+", "_", repair.node.upper()).strip("_")
         source = shell_word(f"{host}:{repair.source}/")
         yield f"rsync -a {source} {shell_word(f'{repair.path}/')}"
+    elif isinstance(repair, SetOffset):
+        groups = " ".join(f"--group {shell_word(group)}" for group in repair.groups)
+        place = shell_word(f"{repair.topic}:{repair.partition}")
+        yield (
+            f"kafka-consumer-groups.sh --bootstrap-server {BROKERS} {groups} --topic {place} "
+            f"--reset-offsets --to-offset {repair.offset} --execute"
+        )
     else:
         yield write_command(repair.lines, repair.path)

@@ -116,6 +116,7 @@ def try_merge(
         for own in (source.believed for source in sources)
     ]
     return MergeOutcome(
+        readable_offsets=merged,
         gained_offsets=merged - max(alone),
         corrected_batches=int((chosen["rank"] != _AS_FOUND).sum()),
         lost=tuple((each.first_offset, each.next_offset) for each in _lost(sources, together)),

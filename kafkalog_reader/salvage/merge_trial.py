@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.salvage.merge import try_merge
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
+    from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 logger = logging.getLogger(__name__)
@@ -38,9 +41,20 @@ def with_merge_outcome(audit: PartitionAudit) -> PartitionAudit:
     except KafkaLogError as error:
         logger.info("%s: no merge: %s", name, error)
         return audit
-    if outcome.gained_offsets > 0 or audit.is_only_replica:
+    if outcome.gained_offsets > 0 or _frees_of_damage(audit, outcome):
         return replace(audit, merge=outcome)
     return audit
+
+
+def _frees_of_damage(audit: PartitionAudit, outcome: MergeOutcome) -> bool:
+    """Whether the only replica has something to keep that its start does not keep as well."""
+    if not audit.is_only_replica or not outcome.readable_offsets:
+        return False
+    (replica,) = audit.everyone
+    start = replica.start
+    if not isinstance(start, Recovery) or start.outcome is not StartOutcome.CUT:
+        return True
+    return start.records_cut > 0 or outcome.corrected_batches > 0
 
 
 def _needs_merging(audit: PartitionAudit) -> bool:

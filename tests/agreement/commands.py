@@ -18,6 +18,7 @@ from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
+from tests.agreement.moved_copies import wrongly_moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,6 +44,7 @@ class Answers:
         has_steps: whether `plan` has steps.
         is_node_unknown: whether `plan` cannot name a broker, because its node id is unknown.
         is_committed_gone: whether `verify` finds a high watermark above the end of every copy.
+        moved: copies that advice moves aside and needs.
     """
 
     verify: int
@@ -59,6 +61,7 @@ class Answers:
     planned: frozenset[tuple[str, str]]
     has_steps: bool
     is_node_unknown: bool
+    moved: tuple[str, ...]
 
 
 def answers(paths: Sequence[str], output: Path) -> Answers:
@@ -68,12 +71,14 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
     diff_status, diff_text = asked(replica_diff, *paths)
     _, diff_rows = asked(replica_diff, *paths, "--format", "json")
     salvage_status, _ = asked(salvage_command, *paths, "--output", str(output))
-    plan_status, _ = asked(plan_command, *paths)
-    _, plan_text = asked(plan_command, *paths, "--format", "json")
+    plan_status, plan_text = asked(plan_command, *paths)
+    _, plan_document = asked(plan_command, *paths, "--format", "json")
     asked(plan_command, *paths, "--format", "script")
     written = manifest(output)
     rows, documents = objects(verify_rows), objects(diff_rows)
-    (plan,) = objects(plan_text) or [{"findings": [], "steps": [], "unanswered": []}]
+    (plan,) = objects(plan_document) or [
+        {"findings": [], "steps": [], "unanswered": [], "partitions": []}
+    ]
     ends = {(each["topic"], each["partition"]): each["logEndOffset"] for each in documents}
     return Answers(
         verify=verify_status,
@@ -89,6 +94,7 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
         planned=frozenset((each["code"], each["severity"]) for each in plan["findings"]),
         has_steps=bool(plan["steps"]),
         is_node_unknown=any("node id of" in each["reason"] for each in plan["unanswered"]),
+        moved=tuple(wrongly_moved(rows, documents, plan, (verify_text, diff_text, plan_text))),
         is_complete=written.get("isComplete", False),
         has_lost_offsets=any(each["lostOffsets"] for each in written.get("partitions", ())),
         is_committed_gone=any(
@@ -126,6 +132,7 @@ def contradictions(said: Answers) -> Iterator[str]:
     if said.verify != said.replica_diff:
         yield f"verify ends with {said.verify}, replica-diff with {said.replica_diff}"
     yield from _of_plan(said)
+    yield from said.moved
     for name, line, ended, found in (
         ("verify", verify_line, said.verify, said.found),
         ("replica-diff", diff_line, said.replica_diff, said.compared),

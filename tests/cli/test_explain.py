@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kafkalog_reader.audits.catalogue.actions import ACTIONS
+from kafkalog_reader.audits.catalogue.actions import ACTIONS, MOVE_COPY_ASIDE
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.traps import TRAPS
 
@@ -43,6 +43,15 @@ def test_an_action_says_why_what_to_beware_of_and_for_what(run: Run) -> None:
     assert out.startswith("A6  move-copy-aside\n")
     assert "Warning: First make sure that another replica holds all records" in out
     assert "KL-414" in out.split("Advised by")[1]
+
+
+def test_no_text_moves_a_copy_aside_unless_another_has_its_records(run: Run) -> None:
+    codes = [code for code, rule in CATALOGUE.items() if MOVE_COPY_ASIDE in rule.actions]
+    assert len(codes) > 5
+    for code in (MOVE_COPY_ASIDE, *codes):
+        text = " ".join(run("explain", code).out.split()).lower()
+        before, _, _ = text.partition("move the partition directory aside")
+        assert "unless replica-diff says that this copy should lead or alone has records" in before
 
 
 def test_a_command_that_destroys_stands_behind_its_warning(run: Run) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from fixtures import captures
 from fixtures.builder import cluster, data_batch, marker_batch, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.cli.group_list import group_cells, totals_of
 from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
@@ -248,6 +249,57 @@ def test_a_reset_file_of_several_groups_names_them(tmp_path: Path, run: Run) -> 
     assert (again.status, f"{file} exists: --force overwrites it" in again.err) == (2, True)
     assert run("groups", path, "--reset-file", file, "--group", "c", "--force").status == 0
     assert file.read_text() == "t,0,3\n"
+
+
+@pytest.mark.parametrize(
+    ("committed", "leader_epoch", "written", "why"),
+    [
+        (999_999, -1, 4, "4 written, not 999,999, which is above the log end"),
+        (5, 0, 4, "4 written, not 5, which is above the log end"),
+        (0, 0, 1, "1 written, not 0, which is below the log start"),
+        (4, 0, 4, ""),
+    ],
+)
+def test_a_reset_file_has_only_offsets_that_the_log_has(
+    tmp_path: Path, run: Run, committed: int, leader_epoch: int, written: int, why: str
+) -> None:
+    """The log has the offsets 1 to 3; ConsumerGroupCommand.checkOffsetsRange allows 1 to 4."""
+    path = write(tmp_path / "b", commit(0, committed, leader_epoch=leader_epoch))
+    file = tmp_path / "reset.csv"
+    answer = run("groups", path, "--reset-file", file)
+    assert file.read_text() == f"t,0,{written}\n"
+    said = " ".join(answer.err.split())
+    assert (f"g, t-0: {why}" in said) if why else ("written, not" not in said)
+
+
+def test_verify_and_plan_print_the_command_that_sets_the_offset(tmp_path: Path, run: Run) -> None:
+    commits = commit(0, 999_999, group="a b", leader_epoch=-1), commit(1, 7, group="c")
+    path = write(tmp_path / "b", *commits)
+    command = (
+        "kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group 'a b' --group c --topic t:0 "
+        "--reset-offsets --to-offset 4 --execute"
+    )
+    for name in ("verify", "plan"):
+        said = " ".join(run(name, path).out.replace("\\\n", " ").split())
+        assert "before the consumers of the group start, set its committed offset" in said
+        assert command in said
+
+
+@pytest.mark.parametrize(("leader", "is_set"), [(0, True), (1, False)])
+def test_no_offset_is_set_by_a_copy_that_may_end_too_early(
+    tmp_path: Path, run: Run, leader: int, is_set: bool
+) -> None:
+    """Where the leader, the only replica in sync, was not supplied, its log may have the offset."""
+    led = PartitionState(replicas=(0, 1), in_sync=(leader,), leader=leader, leader_epoch=0)
+    commits = replica([commit(0, 9)], topic="__consumer_offsets", high_watermark=1)
+    logs = [commits, replica("1-3/e0", high_watermark=4), metadata_log([led])]
+    cluster(tmp_path / "b", {0: logs})
+    lines = run("verify", tmp_path, "--format", "json").out.splitlines()
+    found = map(json.loads, lines)
+    (beyond,) = (each for each in found if each["code"] == "KL-801")
+    assert beyond["actions"] == (["A12"] if is_set else ["A17", "A12"])
+    for name in ("verify", "plan"):
+        assert ("--to-offset" in run(name, tmp_path).out) == is_set
 
 
 def test_a_reset_file_never_changes_the_inputs(tmp_path: Path, run: Run) -> None:

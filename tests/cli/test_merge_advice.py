@@ -6,7 +6,7 @@ import json
 import shlex
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -182,6 +182,52 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     log.write_bytes(content)
     text = " ".join(advice(root, "codec-none").split())
     assert "It lacks offsets 24–29: no supplied copy has a readable batch there." in text
+
+
+@pytest.mark.parametrize("has_marker", [True, False])
+def test_an_only_copy_of_which_nothing_can_be_read_is_not_merged(
+    tmp_path: Path, run: Run, has_marker: bool
+) -> None:
+    """Its 72 records were committed, and that stays what every command says."""
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path("everything/stopped"), root)
+    segments = sorted((root / "broker-0" / "codec-none-0").glob("*.log"))
+    size = 12 + int.from_bytes(segments[0].read_bytes()[8:12])  # of the first batch
+    segments[0].write_bytes(bytes(61) + segments[0].read_bytes()[61:size])
+    for segment in segments[1:]:
+        segment.unlink()
+    if not has_marker:
+        (root / "broker-0" / ".kafka_cleanshutdown").unlink()
+    assert "--merge" not in advice(root, "codec-none")
+    planned = run("plan", root, "--topic", "codec-none")
+    assert planned.status == 1
+    assert "merge" not in planned.out
+    assert "sound log" not in planned.out
+    document = json.loads(run("plan", root, "--topic", "codec-none", "--format", "json").out)
+    found = {(each["code"], each["severity"]) for each in document["findings"]}
+    assert ("KL-304", "C") in found
+    assert "KL-304 CRITICAL codec-none-0" in planned.out
+
+
+def test_an_only_copy_that_its_start_leaves_sound_is_not_merged(tmp_path: Path, run: Run) -> None:
+    """The last batch, offsets 66 to 71, is damaged: an unclean start cuts it and nothing else."""
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path("everything/stopped"), root)
+    (root / "broker-0" / ".kafka_cleanshutdown").unlink()
+    checkpoint = root / "broker-0" / "recovery-point-offset-checkpoint"
+    checkpoint.write_text("0\n1\ncodec-none 0 48\n")
+    log = root / "broker-0" / "codec-none-0" / f"{48:020d}.log"
+    content = bytearray(log.read_bytes())
+    content[-200:] = bytes(200)
+    log.write_bytes(content)
+    (start,) = json_rows(run, "table", "recoveries", root, "--topic", "codec-none")
+    assert (start["outcome"], start["recordsCut"]) == ("cut", 0)
+    assert "--merge" not in advice(root, "codec-none")
+    assert "--merge" not in run("plan", root, "--topic", "codec-none").out
+
+
+def json_rows(run: Run, *arguments: object) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in run(*arguments, "--format", "json").out.splitlines()]
 
 
 def test_a_fork_with_damage_is_not_merged(

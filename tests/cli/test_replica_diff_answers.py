@@ -112,7 +112,10 @@ def test_committed_records_on_no_copy_are_the_worst_verdict(diff: Run, tmp_path:
     cluster(tmp_path, {0: short, 1: short}, clean=(0, 1))
     code, out = diff(tmp_path)
     assert code == 1
-    assert headline(out).startswith("t-0: COMMITTED RECORDS MISSING: offsets 2–4")
+    assert headline(out).startswith(
+        "t-0: COMMITTED RECORDS MISSING: offsets 2–4 were committed according to the "
+        "high-watermark checkpoints of brokers 0 and 1, but no supplied copy has them"
+    )
     assert "NOT SOUND" in headline(out) or "MISSING" in headline(out)
     found = document(diff, tmp_path)
     assert found["verdict"] == "committed-records-missing"
@@ -134,7 +137,8 @@ def test_a_row_ahead_of_a_copied_log_is_possible_only_without_a_clean_stop(
     cluster(tmp_path, {0: short, 1: short})
     code, out = diff(tmp_path)
     assert code == 1
-    assert "unless" in out  # copies of running brokers, log first (T01)
+    said = " ".join(out.split())  # copies of running brokers, log first (T01)
+    assert "no supplied copy has them, unless brokers 0 and 1 were copied while they ran" in said
     (found,) = (e for e in document(diff, tmp_path)["findings"] if e["code"] == "KL-524")
     assert (found["severity"], found["confidence"]) == ("C", "possible")
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from fixtures import captures
 from fixtures.builder import cluster, replica
+from fixtures.synthetic.transaction_states import TRANSACTIONS
 from tests.tables.test_open_transactions_table import (
     COMPLETE_COMMIT,
     ONGOING,
@@ -20,6 +23,7 @@ from tests.tables.test_open_transactions_table import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fixtures.synthetic.transaction_states import OpenTransaction
     from tests.cli.conftest import Run
 
 STOPPED = "everything/stopped"
@@ -120,3 +124,40 @@ def test_an_earlier_time_is_only_known_of_ids(tmp_path: Path, run: Run) -> None:
     assert answer.status == 2
     assert "--as-of: it needs --by id" in answer.err
     assert "id " in run("transactions", path, "--as-of", "offset:0", "--by", "id").out
+
+
+UNCONTRADICTED = [
+    each for each in TRANSACTIONS if each.id in ("Q25c", "Q25e", "Q25h", "Q25i", "Q25k", "Q25l")
+]
+"""Transactions that their coordinator knows as ongoing, or that no coordinator has."""
+
+
+@pytest.mark.parametrize("state", UNCONTRADICTED, ids=lambda state: state.id)
+def test_it_ends_as_verify_does(state: OpenTransaction, tmp_path: Path, run: Run) -> None:
+    path = state.write(tmp_path)
+    verified = map(json.loads, run("verify", path, "--format", "json").out.splitlines())
+    codes = {each["code"] for each in verified if each["severity"] in "CH"} & {"KL-702", "KL-703"}
+    answer = run("transactions", path)
+    assert answer.status == len(codes)
+    assert run("transactions", path, "--format", "json").status == len(codes)
+    assert all(code in answer.out for code in codes)
+    assert ("KL-70" in answer.out) == bool(codes)
+
+
+def test_one_that_no_coordinator_can_end_hangs(tmp_path: Path, run: Run) -> None:
+    """All partitions of __transaction_state are here, and none has its producer: KL-703."""
+    (state,) = (each for each in TRANSACTIONS if each.id == "Q25h")
+    answer = run("transactions", state.write(tmp_path))
+    text = " ".join(answer.out.split())
+    assert answer.status == 1
+    assert "nobody: no transactional id has this producer any more (KL-703)" in text
+    assert "1 place where one hangs" in text
+    assert "supply the log directories" not in text
+    assert "find-hanging --topic t --partition 0" in text
+
+
+def test_where_a_coordinator_may_know_more_its_log_is_asked_for(tmp_path: Path, run: Run) -> None:
+    (state,) = (each for each in TRANSACTIONS if each.id == "Q25i")
+    text = " ".join(run("transactions", state.write(tmp_path)).out.split())
+    assert "supply the log directories of all brokers" in text
+    assert "hangs" not in text

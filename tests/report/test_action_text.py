@@ -31,3 +31,21 @@ def test_no_copy_is_moved_aside_for_an_election_that_is_not_advised(tmp_path: Pa
     assert "A6" not in asked
     assert "A8" not in asked
     assert {"A16", "A5"} <= set(asked)
+
+
+def test_the_only_copy_of_records_is_not_moved_aside(tmp_path: Path) -> None:
+    """Broker 0 should lead: it alone has the last record; its first batch is damaged."""
+    logs = (f"{AB} c@2/e0 d@3/e1", f"{AB} c@2/e0", f"{AB} c@2/e0")
+    replicas = {node: replica(log, high_watermark=2) for node, log in enumerate(logs)}
+    cluster(tmp_path, replicas, clean={0, 1, 2})
+    (log,) = tmp_path.glob(f"*0/*/{0:020}.log")
+    content = log.read_bytes()
+    log.write_bytes(content[:62] + bytes(5) + content[67:])
+    ((_, directories),) = discover([str(tmp_path)]).topic_partitions(ReadRequest())
+    audit = audit_partition(directories)
+    found = findings_of(audit)
+    assert audit.elections[0].candidate.broker_id == 0
+    assert any("A6" in each.actions for each in found if each.severity in "CH")
+    asked = {action.code: action for action in actions_of(audit, found)}
+    assert "broker 0 should lead" in asked["A5"].text
+    assert "A6" not in asked

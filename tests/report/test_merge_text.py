@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def outcome(corrected: int = 0, *lost: tuple[int, int]) -> MergeOutcome:
-    return MergeOutcome(gained_offsets=1, corrected_batches=corrected, lost=lost)
+    return MergeOutcome(
+        readable_offsets=1, gained_offsets=1, corrected_batches=corrected, lost=lost
+    )
 
 
 @pytest.mark.parametrize(

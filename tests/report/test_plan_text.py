@@ -9,6 +9,7 @@ import pytest
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.plan import Plan
 from kafkalog_reader.audits.plan.start_order import StartOrder
+from kafkalog_reader.audits.plan.unanswered import Unanswered
 from kafkalog_reader.report.plan_text import plan_lines
 
 if TYPE_CHECKING:
@@ -52,3 +53,24 @@ def test_partitions_that_a_later_start_shortens_are_counted(
 def test_a_given_start_time_needs_no_assumption() -> None:
     said = text_of([choice(0, 1)], "--started-at", "now")
     assert "retention" not in said
+
+
+@pytest.mark.parametrize(
+    ("brokers", "names", "said"),
+    [
+        ((0,), ("t-0",), "Do not start broker 0 before that is settled: its start also gives this "
+                         "partition a leader"),
+        ((0, 1), ("t-0", "t-1"), "Do not start brokers 0 and 1 before that is settled: their start "
+                                 "also gives these partitions a leader"),
+    ],
+)  # fmt: skip
+def test_what_waits_for_an_answer_is_counted(
+    brokers: tuple[int, ...], names: tuple[str, ...], said: str
+) -> None:
+    unanswered = tuple(Unanswered(name=n, reason="it forked", brokers=brokers) for n in names)
+    plan = Plan(
+        paths=("/mnt/b1",), brokers=(0, 1), choices=(), unanswered=unanswered,
+        order=StartOrder(starts=()),
+    )  # fmt: skip
+    lines = ["".join(span.text for span in line) for line in plan_lines(plan, 100)]
+    assert said in " ".join(" ".join(lines).split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.integrity.file_repair import Copy, Move, Write
+from kafkalog_reader.audits.integrity.file_repair import Copy, Move, SetOffset, Write
 from kafkalog_reader.report.repair_text import (
     epoch_lines,
     keep_commands,
@@ -80,3 +80,17 @@ def test_each_repair_has_its_command_and_none_comes_twice() -> None:
         "rsync -a HOST_OF_BROKER_1_RACK_B:/their/t-0/ /mine/t-0/",
         "printf '%s\\n' 1 '2 3' > /logs/x",
     ]
+
+
+def test_an_offset_is_set_for_all_groups_that_go_on_there() -> None:
+    """The options of ConsumerGroupCommandOptions, Kafka 4.3."""
+    repair = SetOffset(groups=("a", "it's"), topic="t", partition=3, offset=17)
+    (command,) = repair_commands([repair])
+    words = subprocess.run(
+        ["sh", "-c", command.replace("kafka-consumer-groups.sh", "printf '%s\\n'")],
+        check=True, capture_output=True, text=True,
+    ).stdout.splitlines()  # fmt: skip
+    assert words[2:] == [
+        "--group", "a", "--group", "it's", "--topic", "t:3", "--reset-offsets", "--to-offset", "17",
+        "--execute",
+    ]  # fmt: skip

@@ -21,6 +21,7 @@ class Action:
         warnings: what goes wrong when it is done otherwise.
         command: a template, lines behind ``#`` are comments; what must be filled in is in capitals.
             Empty without one.
+        condition: begins the imperative where no broker is named: what must be known first.
     """
 
     code: str
@@ -29,18 +30,19 @@ class Action:
     explanation: str
     warnings: tuple[str, ...]
     command: str
+    condition: str = ""
 
     def text(
         self,
-        where: str = "this broker",
+        where: str = "",
         best: str = "the replica that replica-diff ranks first",
         *,
         are_several: bool = False,
         until: str = "`replica-diff` says what to do first",
     ) -> str:
         """The imperative, about brokers or replicas by name, and what ends it."""
-        return self.short.format(
-            where=where,
+        return ("" if where else self.condition) + self.short.format(
+            where=where or "this broker",
             best=best,
             are="are" if are_several else "is",
             their="their" if are_several else "its",
@@ -56,6 +58,7 @@ def action(
     explanation: str,
     warnings: tuple[str, ...] = (),
     command: str = "",
+    condition: str = "",
 ) -> str:
     """Declare an action and return its code, which is how the rest of the program names it."""
     assert code not in _DECLARED, code
@@ -66,6 +69,7 @@ def action(
         explanation=explanation,
         warnings=warnings,
         command=command,
+        condition=condition,
     )
     return code
 

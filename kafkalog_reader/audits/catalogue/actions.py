@@ -145,6 +145,7 @@ MOVE_COPY_ASIDE: Final = action(
         "name is not a partition's.",
     ),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N /mnt/b1/aside/",
+    condition="unless replica-diff says that this copy should lead or alone has records: ",
 )
 KEEP_ONE_DIRECTORY: Final = action(
     "A23",
@@ -394,14 +395,22 @@ ABORT_TRANSACTION: Final = action(
 SET_GROUP_OFFSET: Final = action(
     "A12",
     "set-group-offset",
-    short="set the offset of the group to one that the log has, before its consumers start",
+    short="once the brokers run, and before the consumers of the group start, set its committed "
+    "offset to one that the log has; for many groups use `kafkalog groups PATH... --reset-file "
+    "FILE`",
     explanation="A consumer whose committed offset is not in the log, without a leader epoch, "
     "continues by auto.offset.reset: with latest it skips what it has not read, with earliest it "
     "reads everything again. `kafkalog groups PATH... --group GROUP --reset-file FILE` writes the "
-    "offsets of a group in the form that kafka-consumer-groups takes.",
-    warnings=("The group must not have running consumers.",),
+    "offsets of a group in the form that kafka-consumer-groups takes: those that the log has, and "
+    "for others the nearest one that loses nothing. With --dry-run instead of --execute, "
+    "kafka-consumer-groups only shows what it would change.",
+    warnings=(
+        "The group must not have running consumers.",
+        "The offset is that of the supplied files. If producers have written since, the group "
+        "reads the newest records from there, and some of them perhaps again.",
+    ),
     command="kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group GROUP --topic TOPIC:N "
-    "--reset-offsets --to-offset OFFSET --dry-run",
+    "--reset-offsets --to-offset OFFSET --execute",
 )
 MOVE_GROUPS: Final = action(
     "A13",

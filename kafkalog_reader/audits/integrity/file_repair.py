@@ -1,4 +1,4 @@
-"""What to do to a small file or a folder of a stopped broker, as data: commands print it."""
+"""Repairs as data, which commands print: of files of a stopped broker, and of groups' offsets."""
 
 from __future__ import annotations
 
@@ -55,7 +55,23 @@ class Copy:
     path: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetOffset:
+    """Commit an offset of one partition for groups without consumers, while brokers run.
+
+    Attributes:
+        groups: their names.
+        offset: where they go on.
+    """
+
+    groups: tuple[str, ...]
+    topic: str
+    partition: int
+    offset: int
+
+
 FileRepair = Move | Write | Copy
+Repair = FileRepair | SetOffset
 
 
 def aside_path(root: str, name: str) -> str:

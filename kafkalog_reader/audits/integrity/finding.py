@@ -9,7 +9,7 @@ from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 
 if TYPE_CHECKING:
-    from kafkalog_reader.audits.integrity.file_repair import FileRepair
+    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 
@@ -48,7 +48,7 @@ class Finding:
     committed: str | None = None
     actions: tuple[str, ...] = ()
     caused_by: str | None = None
-    repairs: tuple[FileRepair, ...] = ()
+    repairs: tuple[Repair, ...] = ()
 
     @property
     def name(self) -> str:
@@ -94,7 +94,7 @@ def finding(
     committed: str | None = None,
     actions: tuple[str, ...] | None = None,
     caused_by: str | None = None,
-    repairs: tuple[FileRepair, ...] = (),
+    repairs: tuple[Repair, ...] = (),
 ) -> Finding:
     """Create a finding; severity, actions and traps are those of its rule unless given."""
     known = CATALOGUE[code]

@@ -253,9 +253,16 @@ class _Start:
             offsets=(low, high),
             records_at_risk=records or None,
             cause=cause,
-            actions=(REBUILD_INDEX, DO_NOT_START) if self._recovery.rebuild else None,
+            actions=self._read_again_by(),
             repairs=self._moves(),
         )
+
+    def _read_again_by(self) -> tuple[str, ...] | None:
+        """What to do about a misread end; without the marker there is none to move aside."""
+        if self._recovery.rebuild:
+            return REBUILD_INDEX, DO_NOT_START
+        is_marked = self._replica.directory.log_directory.clean_shutdown
+        return None if is_marked else (DO_NOT_START, COMPARE_REPLICAS)
 
     def _severity(self, offset: int, has_records: bool) -> str:
         return "H" if not has_records or self._is_held_elsewhere(offset) else "C"

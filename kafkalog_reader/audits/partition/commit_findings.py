@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import SET_GROUP_OFFSET, SUPPLY_WHAT_IS_MISSING
 from kafkalog_reader.audits.catalogue.commit_rules import (
     COMMIT_BEFORE_START,
     COMMIT_BEYOND_END,
@@ -12,6 +13,7 @@ from kafkalog_reader.audits.catalogue.commit_rules import (
     COMMIT_ON_LOST_BRANCH,
     GROUPS_HIT_BY_ELECTION,
 )
+from kafkalog_reader.audits.integrity.file_repair import SetOffset
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.partition.group_outcomes import (
     NO_EPOCH,
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 _NAMED: Final = 3
 """Groups named in a message; the evidence names more."""
 _IN_EVIDENCE: Final = 100
+_RESET: Final = 20
+"""Groups whose offsets printed commands set; for more there is ``groups --reset-file``."""
 _ENDINGS: Final = {
     GroupEnding.RESET: "auto.offset.reset decides where it continues",
     GroupEnding.UNNOTICED: "no consumer notices",
@@ -59,9 +63,9 @@ def commit_findings(audit: PartitionAudit) -> Iterator[Finding]:
     for each in held_commits(audit):
         places[log.place_of(each.offset, each.leader_epoch)].append(each)
     if beyond := places[Place.ABOVE_LOG_END]:
-        yield _beyond(audit, best, beyond)
+        yield _beyond(audit, best, log, beyond)
     if below := places[Place.BELOW_LOG_START]:
-        yield _below(best, below)
+        yield _below(best, log, below)
     if lost := places[Place.ON_LOST_BRANCH]:
         yield _lost(best, log, lost)
     yield from _after_election(audit, places[Place.OK])
@@ -76,7 +80,9 @@ def _log_of(replica: ReplicaAudit) -> CommittedLog:
     )
 
 
-def _beyond(audit: PartitionAudit, best: ReplicaAudit, commits: Sequence[Commit]) -> Finding:
+def _beyond(
+    audit: PartitionAudit, best: ReplicaAudit, log: CommittedLog, commits: Sequence[Commit]
+) -> Finding:
     furthest = max(commit.offset for commit in commits)
     further = [each.name for each in audit.replicas if each.log_end >= furthest]
     of_other = f"; {further[0]} reaches it, but with an older leader epoch" if further else ""
@@ -89,6 +95,8 @@ def _beyond(audit: PartitionAudit, best: ReplicaAudit, commits: Sequence[Commit]
         directory=best.directory,
         offsets=(best.log_end, furthest),
         evidence={**_evidence(commits), "logEndOffset": best.log_end, "safeOffset": best.log_end},
+        actions=None if audit.unseen is None else (SUPPLY_WHAT_IS_MISSING, SET_GROUP_OFFSET),
+        repairs=_resets(best, _safe(log, commits)) if audit.unseen is None else (),
     )
 
 
@@ -106,7 +114,7 @@ def _of_deleted_topic(best: ReplicaAudit, commits: Sequence[Commit]) -> Finding:
     )  # fmt: skip
 
 
-def _below(best: ReplicaAudit, commits: Sequence[Commit]) -> Finding:
+def _below(best: ReplicaAudit, log: CommittedLog, commits: Sequence[Commit]) -> Finding:
     lowest = min(commit.offset for commit in commits)
     unread = best.log_start - lowest
     what = "1 offset" if unread == 1 else f"up to {unread:,} offsets"
@@ -118,11 +126,13 @@ def _below(best: ReplicaAudit, commits: Sequence[Commit]) -> Finding:
         evidence={
             **_evidence(commits), "logStartOffset": best.log_start, "safeOffset": best.log_start,
         },
+        repairs=_resets(best, _safe(log, commits)),
     )  # fmt: skip
 
 
 def _lost(best: ReplicaAudit, log: CommittedLog, commits: Sequence[Commit]) -> Finding:
-    safe = min(log.safe_offset(each.offset, each.leader_epoch) for each in commits)
+    offsets = _safe(log, commits)
+    safe = min(offset for _, offset in offsets)
     epochs = sorted({each.leader_epoch for each in commits})
     named = ", ".join(map(str, epochs))
     return finding(
@@ -132,6 +142,7 @@ def _lost(best: ReplicaAudit, log: CommittedLog, commits: Sequence[Commit]) -> F
         directory=best.directory,
         offsets=(safe, max(each.offset for each in commits)),
         evidence={**_evidence(commits), "leaderEpochs": named, "safeOffset": safe},
+        repairs=_resets(best, offsets),
     )
 
 
@@ -164,6 +175,9 @@ def _after_election(audit: PartitionAudit, commits: Sequence[Commit]) -> Iterato
             "withoutLeaderEpoch": without,
             **{ending.value: _count_of(ending, outcomes) for ending in _ENDINGS},
         },
+        repairs=_resets(
+            audit.of(leader.replica), [(each.commit, each.safe_offset) for each in outcomes]
+        ),
     )  # fmt: skip
 
 
@@ -202,6 +216,25 @@ def _names(commits: Iterable[Commit]) -> list[str]:
 
 def _in_order(commits: Iterable[Commit]) -> list[Commit]:
     return sorted(commits, key=lambda each: (each.group, each.offset, each.leader_epoch))
+
+
+def _safe(log: CommittedLog, commits: Sequence[Commit]) -> list[tuple[Commit, int]]:
+    """Where each group can go on."""
+    return [(each, log.safe_offset(each.offset, each.leader_epoch)) for each in commits]
+
+
+def _resets(best: ReplicaAudit, offsets: Sequence[tuple[Commit, int]]) -> tuple[SetOffset, ...]:
+    """Commits of the offsets where groups can go on; none if there are too many to print."""
+    groups: dict[int, set[str]] = defaultdict(set)
+    for commit, offset in offsets:
+        groups[offset].add(commit.group)
+    topic, partition = best.directory.topic, best.directory.partition
+    if len({each.group for each, _ in offsets}) > _RESET or topic is None or partition is None:
+        return ()
+    return tuple(
+        SetOffset(groups=tuple(sorted(of_same)), topic=topic, partition=partition, offset=offset)
+        for offset, of_same in sorted(groups.items())
+    )
 
 
 def _evidence(commits: Sequence[Commit]) -> dict[str, object]:

@@ -10,6 +10,7 @@ class MergeOutcome:
     """What ``kafkalog salvage --merge`` would write.
 
     Attributes:
+        readable_offsets: how many offsets the merged log has.
         gained_offsets: how many more offsets the merged log has than the sound batches of any
             single copy.
         corrected_batches: batches with one flipped bit that is put right, and torn ones of which
@@ -17,6 +18,7 @@ class MergeOutcome:
         lost: half-open ranges of offsets that no copy has readable.
     """
 
+    readable_offsets: int
     gained_offsets: int
     corrected_batches: int
     lost: tuple[tuple[int, int], ...]

@@ -121,24 +121,21 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
         return
     first, following = missing.first_offset, missing.next_offset
     is_one = len(missing.replicas) == 1
-    taken = "that copy was" if is_one else "these copies were"
-    innocent = (
-        ""
-        if missing.is_proven
-        else f", unless {taken} taken from a running broker, the log earlier than the checkpoint"
-    )
+    names = joined_names(missing.replicas)
+    is_copied = "was copied while it" if is_one else "were copied while they"
+    innocent = "" if missing.is_proven else f", unless {names} {is_copied} ran"
     were, them = ("was", "it") if following - first == 1 else ("were", "them")
     yield finding(
         COMMITTED_RECORDS_MISSING,
-        f"{offsets_words(first, following)} {were} committed, as the high-watermark "
-        f"{'checkpoint' if is_one else 'checkpoints'} of {joined_names(missing.replicas)} "
-        f"{'says' if is_one else 'say'}, and no supplied copy holds {them}{innocent}",
+        f"{offsets_words(first, following)} {were} committed according to the high-watermark "
+        f"{'checkpoint' if is_one else 'checkpoints'} of {names}, but no supplied copy has {them}"
+        f"{innocent}",
         confidence="proven" if missing.is_proven else "possible",
         offsets=(first, following),
         evidence={
             "highWatermark": following,
             "logEndOffset": first,
-            "by": joined_names(missing.replicas),
+            "by": names,
         },
         records_at_risk=following - first,
         committed="known" if missing.is_proven else "possible",

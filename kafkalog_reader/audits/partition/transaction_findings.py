@@ -22,6 +22,7 @@ from kafkalog_reader.audits.catalogue.transaction_rules import (
     STABLE_OFFSET_STALLED,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.partition.partition_audit import best_copy
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.errors import LocatedError
@@ -105,6 +106,26 @@ def transaction_findings(
         yield found
         if row["holdsLastStableOffset"]:
             yield _stalled(best, row, found)
+
+
+def uncontradicted_finding(
+    directory: PartitionDirectory, row: dict[str, Any], coordinators: Coordinators
+) -> Finding | None:
+    """The finding of one transaction that its coordinator does not contradict; None if not late.
+
+    Args:
+        directory: the best copy of the partition.
+        row: of the table open_transactions, with the status ongoing or no-coordinator.
+        coordinators: of all transactions.
+
+    Raises:
+        LocatedError: a file cannot be read.
+    """
+    assert row["status"] in (ONGOING, NO_COORDINATOR)
+    cleaned = inspect_replica(directory).cleaner_offset or 0
+    if directory.topic in _WITHOUT_TRANSACTIONS or row["firstOffset"] < cleaned:
+        return None
+    return _finding(directory, row, coordinators) if _is_late(directory, row, 0) else None
 
 
 def _is_late(directory: PartitionDirectory, row: dict[str, Any], newest: int) -> bool:

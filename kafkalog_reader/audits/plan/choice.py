@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from kafkalog_reader.audits.election.unseen import Unseen
-    from kafkalog_reader.audits.integrity.file_repair import FileRepair
+    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.partition.epoch_rows import EpochRows
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.plan.start_loss import StartLoss
@@ -106,7 +106,7 @@ class Choice:
     apart: tuple[int, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     merge: MergeOutcome | None = None
-    repairs: Mapping[int, tuple[FileRepair, ...]] = field(default_factory=dict)
+    repairs: Mapping[int, tuple[Repair, ...]] = field(default_factory=dict)
     is_forced: bool = False
     not_supplied: tuple[int, ...] = ()
     lacking: tuple[int, ...] = ()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
-    from kafkalog_reader.audits.integrity.file_repair import FileRepair
+    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.epoch_rows import EpochRows
@@ -179,7 +179,7 @@ def choice_of(
     )
 
 
-def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[FileRepair, ...]]:
+def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Repair, ...]]:
     """By broker, what makes its start serve a copy that it would hide or set aside.
 
     Of hidden records only where they are lost otherwise: a follower fetches them again.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice
 
 _SEVERE = "CH"
+_LOST_ENDS = codes_with(Role.LOST_END)
 
 
 class Decisions:
@@ -38,12 +41,18 @@ class Decisions:
         self._configs: dict[str, Mapping[str, str]] = {}
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
+        self._advised: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._decided)
 
     def add(
-        self, audit: PartitionAudit, found: Iterable[Finding], unit: PartitionUnit | None = None
+        self,
+        audit: PartitionAudit,
+        found: Iterable[Finding],
+        unit: PartitionUnit | None = None,
+        *,
+        is_advised: bool = False,
     ) -> None:
         """Decide one partition; of the metadata log, only its findings are taken.
 
@@ -51,6 +60,7 @@ class Decisions:
             audit: with all its copies.
             found: its findings.
             unit: what was audited; None if nothing is known but the copies.
+            is_advised: ``replica-diff`` prints what to do before a start.
         """
         found = tuple(found)
         of_directories = [e for e in found if e.directory is not None and e.directory.topic is None]
@@ -63,7 +73,10 @@ class Decisions:
             for each in own:
                 self._take([each], name, (each.directory or audit.replicas[0].directory).path)
             return
-        self._take(own, name)
+        if is_advised:
+            self._advised.add(name)
+        end = max(each.log_end for each in audit.everyone)
+        self._take(own, name, end=end)
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
@@ -98,6 +111,7 @@ class Decisions:
         log_directory: str | None = None,
         *,
         is_placed: bool = False,
+        end: int | None = None,
     ) -> None:
         self._severe += [
             OpenFinding(
@@ -108,6 +122,7 @@ class Decisions:
                 log_directory=log_directory,
                 actions=each.actions,
                 repairs=each.repairs,
+                is_lost=end is not None and _is_lost(each, end),
             )
             for each in found
             if each.severity in _SEVERE
@@ -138,4 +153,10 @@ class Decisions:
             follow_links=follow_links,
             is_selected=is_selected,
             has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
+            advised=self._advised,
         )
+
+
+def _is_lost(found: Finding, end: int) -> bool:
+    """Whether a checkpoint proves offsets that are above the end of every copy."""
+    return found.code in _LOST_ENDS and found.severity == "C" and (found.next_offset or 0) > end

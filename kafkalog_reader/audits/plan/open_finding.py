@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kafkalog_reader.audits.integrity.file_repair import FileRepair
+    from kafkalog_reader.audits.integrity.file_repair import Repair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,7 @@ class OpenFinding:
         log_directory: its path if the finding is about a log directory, or about a copy of the
             metadata log; None for a partition.
         actions, repairs: of the finding.
+        is_lost: whether it proves that committed records are gone, which no start settles.
     """
 
     name: str
@@ -27,4 +28,5 @@ class OpenFinding:
     message: str
     log_directory: str | None = None
     actions: tuple[str, ...] = ()
-    repairs: tuple[FileRepair, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    is_lost: bool = False

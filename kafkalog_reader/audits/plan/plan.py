@@ -42,6 +42,7 @@ class Plan:
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
         has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
+        advised: partitions about which ``replica-diff`` prints what to do before a start.
     """
 
     paths: tuple[str, ...]
@@ -55,6 +56,7 @@ class Plan:
     follow_links: bool = False
     is_selected: bool = False
     has_zookeeper: bool = False
+    advised: frozenset[str] = frozenset()
 
     @property
     def partitions(self) -> int:
@@ -162,6 +164,7 @@ class Plan:
             each
             for each in self.severe
             if each.code in _NEVER_SETTLED
+            or each.is_lost
             or each.log_directory is not None
             or (
                 each.name not in treated
@@ -248,6 +251,7 @@ def plan_of(
     follow_links: bool = False,
     is_selected: bool = False,
     has_zookeeper: bool = False,
+    advised: Iterable[str] = (),
 ) -> Plan:
     """Make one procedure for all partitions.
 
@@ -260,6 +264,7 @@ def plan_of(
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
         has_zookeeper: whether the cluster has ZooKeeper and no metadata log.
+        advised: partitions about which ``replica-diff`` prints what to do before a start.
     """
     choices, unanswered = [], []
     for each in decided:
@@ -291,6 +296,7 @@ def plan_of(
         follow_links=follow_links,
         is_selected=is_selected,
         has_zookeeper=has_zookeeper,
+        advised=frozenset(advised),
     )
 
 

@@ -11,7 +11,7 @@ from kafkalog_reader.audits.integrity.file_repair import Move
 from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
 from kafkalog_reader.audits.plan.choice import Choice, LostRecords
 
-MERGE = MergeOutcome(gained_offsets=1, corrected_batches=0, lost=())
+MERGE = MergeOutcome(readable_offsets=1, gained_offsets=1, corrected_batches=0, lost=())
 
 
 def choice(**fields: Any) -> Choice:

@@ -1,0 +1,97 @@
+"""What a plan leaves open: severe findings that no order of starts resolves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.action_text import command_lines, to_do_lines
+from kafkalog_reader.report.plan_step import brokers_text
+from kafkalog_reader.report.shell_word import shell_word
+from kafkalog_reader.report.spans import Line, Span, Style, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.plan.open_finding import OpenFinding
+    from kafkalog_reader.audits.plan.plan import Plan
+
+_MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
+_SHOWN: Final = 10
+"""Maximum findings, and names of partitions with the same one; ``--format json`` has all."""
+
+
+def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
+    """The findings, those with the same words in one paragraph, and where to read more."""
+    if not plan.open_findings:
+        return
+    if plan.partitions:
+        yield ()
+    groups = [*_alike(plan.open_findings)]
+    done: set[object] = set()
+    for same in groups[:_SHOWN]:
+        first = same[0]
+        beginning = (Span(f"{first.code} {SEVERITY_WORDS[first.severity]} ", Style.LOST),)
+        text = f"{_names(same)}: {first.message}"
+        yield from wrapped(shown(text), columns, beginning=beginning)
+        repairs = tuple(repair for each in same[:_SHOWN] for repair in each.repairs)
+        to_do = first.actions, repairs
+        if (first.log_directory is not None or repairs) and to_do not in done:
+            done.add(to_do)
+            yield from to_do_lines(first.actions, repairs, columns, indent=2)
+    if left := sum(map(len, groups[_SHOWN:])):
+        yield (Span(f"... {left:,} more (--format json)"),)
+    yield from _more_lines(plan, columns)
+
+
+def _alike(found: Sequence[OpenFinding]) -> Iterator[list[OpenFinding]]:
+    """Findings with the same code, words and actions, in the order of the first of each."""
+    alike: dict[tuple[object, ...], list[OpenFinding]] = {}
+    for each in found:
+        key = each.code, each.severity, each.message, each.actions, each.log_directory is None
+        alike.setdefault(key, []).append(each)
+    yield from alike.values()
+
+
+def _names(same: Sequence[OpenFinding]) -> str:
+    names = [each.name for each in same]
+    if len(names) > _SHOWN and same[0].log_directory is None:
+        return several_text(names)
+    return ", ".join(names)
+
+
+def several_text(names: Sequence[str]) -> str:
+    """Partitions of which there are too many to name."""
+    return f"{len(names):,} partitions, first {names[0]}"
+
+
+def _more_lines(plan: Plan, columns: int) -> Iterator[Line]:
+    """The commands that print what to do first; without any, what the worst finding means."""
+    of_partitions = [each for each in plan.open_findings if each.log_directory is None]
+    names = list(dict.fromkeys(each.name for each in of_partitions if each.name in plan.advised))
+    is_missing = all(each.code in _MISSING for each in of_partitions)
+    is_next = not plan.has_work and plan.choices and not plan.unanswered
+    start = ""
+    if is_next:
+        start = f"start {brokers_text(plan.brokers)}{'' if plan.is_one_broker else ' in any order'}"
+    if not names or not plan.choices or is_missing:
+        yield (Span(f"What it means: kafkalog explain {plan.open_findings[0].code}"),)
+        if start and len(of_partitions) == len(plan.open_findings) and not is_missing:
+            yield from wrapped(f"{start.capitalize()}.", columns, hanging=0)
+        return
+    then = f"; then {start}" if start else ""
+    text = f"Before you start a broker, do what this prints{then}:"
+    yield from wrapped(text, columns, hanging=0)
+    links = ("--follow-links",) if plan.follow_links else ()
+    for name in names[:_SHOWN]:
+        topic, _, partition = name.rpartition("-")
+        words = (
+            "replica-diff", *plan.paths, *links, *plan.options,
+            "--topic", topic, "--partition", partition,
+        )  # fmt: skip
+        yield from command_lines(" ".join(map(shell_word, words)), columns, indent=2)
+    if len(names) > _SHOWN:
+        yield (Span(f"  ... {len(names) - _SHOWN:,} more partitions (--format json)"),)

@@ -1,0 +1,99 @@
+"""What a plan leaves open is said once, with the command that prints what to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.integrity.file_repair import SetOffset
+from kafkalog_reader.audits.plan.choice import Choice
+from kafkalog_reader.audits.plan.open_finding import OpenFinding
+from kafkalog_reader.audits.plan.plan import Plan
+from kafkalog_reader.audits.plan.start_order import StartOrder
+from kafkalog_reader.report.open_finding_text import open_finding_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+NO_REPLICA = "KL-012"
+DAMAGE = "KL-105"
+BEYOND_END = "KL-801"
+
+
+def of(number: int, code: str, message: str = "it is so") -> OpenFinding:
+    return OpenFinding(name=f"a-b-{number}", code=code, severity="H", message=message)
+
+
+def plan_of(found: Sequence[OpenFinding], advised: Iterable[str] = ()) -> Plan:
+    choice = Choice(
+        topic="t", partition=0, leader=1, equals=frozenset({1, 2}), others=frozenset(),
+        electable=frozenset({1, 2}),
+    )  # fmt: skip
+    return Plan(
+        paths=("/mnt/b 1", "/mnt/b2"), brokers=(1, 2), choices=(choice,), unanswered=(),
+        order=StartOrder(starts=()), severe=tuple(found), advised=frozenset(advised),
+    )  # fmt: skip
+
+
+def lines_of(found: Sequence[OpenFinding], advised: Iterable[str] = ()) -> list[str]:
+    lines = open_finding_lines(plan_of(found, advised), 100)
+    return ["".join(span.text for span in line) for line in lines]
+
+
+def test_the_same_words_are_one_paragraph_with_all_partitions() -> None:
+    found = [of(n, NO_REPLICA, "it is not here" if n < 3 else "nor there") for n in range(5)]
+    lines = lines_of(found)
+    assert "KL-012 HIGH a-b-0, a-b-1, a-b-2: it is not here" in lines
+    assert "KL-012 HIGH a-b-3, a-b-4: nor there" in lines
+    assert sum(line.startswith("KL-012") for line in lines) == 2
+
+
+def test_many_partitions_are_counted() -> None:
+    lines = lines_of([of(n, NO_REPLICA) for n in range(24)])
+    assert "KL-012 HIGH 24 partitions, first a-b-0: it is so" in lines
+
+
+def test_paragraphs_that_are_left_out_are_counted_by_finding() -> None:
+    found = [of(n, DAMAGE, f"damage {min(n, 20)}") for n in range(10, 23)]
+    assert "... 3 more (--format json)" in lines_of(found)
+
+
+def test_replica_diff_is_named_only_where_it_prints_what_to_do() -> None:
+    """The command is about the partition: without one, a table is printed."""
+    lines = lines_of([of(0, BEYOND_END), of(1, DAMAGE)], ["a-b-1", "a-b-7"])
+    commands = [line for line in lines if "replica-diff" in line]
+    assert commands == ["  replica-diff '/mnt/b 1' /mnt/b2 --topic a-b --partition 1"]
+    assert any(line.startswith("Before you start a broker, do what this prints") for line in lines)
+    without = lines_of([of(0, BEYOND_END)])
+    assert not [line for line in without if "replica-diff" in line or "Before" in line]
+    assert without[-2:] == [
+        "What it means: kafkalog explain KL-801",
+        "Start brokers 1 and 2 in any order.",
+    ]
+
+
+def test_a_replica_that_is_missing_is_not_started_without() -> None:
+    lines = lines_of([of(0, NO_REPLICA)], ["a-b-0"])
+    assert lines[-1] == "What it means: kafkalog explain KL-012"
+
+
+def test_each_partition_has_the_command_of_its_own() -> None:
+    repairs = [SetOffset(groups=("g",), topic="t", partition=n, offset=4) for n in range(2)]
+    found = [
+        OpenFinding(
+            name=f"t-{n}", code=BEYOND_END, severity="H", message="it is so", actions=("A12",),
+            repairs=(repair,),
+        )
+        for n, repair in enumerate(repairs)
+    ]  # fmt: skip
+    text = " ".join(" ".join(lines_of(found)).replace("\\", "").split())
+    assert "--topic t:0 --reset-offsets --to-offset 4 --execute" in text
+    assert "--topic t:1 --reset-offsets --to-offset 4 --execute" in text
+    assert text.count("before the consumers of the group start") == 1
+
+
+def test_a_plan_without_brokers_says_what_a_finding_means() -> None:
+    """The node ids of the copies are unknown, so that nothing could be decided."""
+    plan = replace(plan_of([of(0, DAMAGE)], ["a-b-0"]), choices=(), brokers=())
+    lines = ["".join(span.text for span in line) for line in open_finding_lines(plan, 100)]
+    assert lines[-1] == "What it means: kafkalog explain KL-105"
