@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,6 +28,7 @@ from kafkalog_reader.tables.group_commits import (
 )
 from kafkalog_reader.tables.internal_topic import plain_rows
 from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
+from kafkalog_reader.tables.newest_commits import COMMIT_KEY, NewestCommits, valid
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.rows import build_from_dicts
@@ -42,17 +42,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.log_unit import LogUnit
     from kafkalog_reader.tables.table import Column
 
-_KEY: Final = ("groupId", "topic", "partition")
 _OF_COMMIT: Final = (
-    "clusterId", "brokerId", *_KEY, "topicId", "committedOffset", "committedLeaderEpoch",
+    "clusterId", "brokerId", *COMMIT_KEY, "topicId", "committedOffset", "committedLeaderEpoch",
     "metadata", "commitTime", "expireTime", "offsetsPartition", "recordOffset",
     "recordTimestamp", "producerId", "isTombstone", "transactionState", "problem",
 )  # fmt: skip
 _OF_LOG: Final = ("logStartOffset", "highWatermarkLow", "lastStableOffset", "logEndOffset")
-_COUNTED: Final = ("none", "committed")
-"""Transaction states of valid commits."""
-_GATHERED: Final = 1 << 17
-"""Commits that are gathered before the superseded ones are dropped."""
 
 
 class GroupOffsetsTable(InternalTopicTable):
@@ -101,78 +96,15 @@ def current_commits(unit: LogUnit, request: ReadRequest, progress: Progress) -> 
         fail_on_data_loss=request.fail_on_data_loss,
     )
     schema = GroupCommitsTable().projected(asked)
-    newest = _NewestCommits(schema)
+    newest = NewestCommits(schema, asked)
     for records in commit_records(unit, schema, asked, progress):
         if moment is None:
-            newest.add(_newest_commits_in(records, schema, asked))
+            newest.add_records(records)
         else:
-            newest.add(moment.counted(_valid(commits_in(records, schema, asked))))
+            newest.add(moment.counted(valid(commits_in(records, schema, asked))))
     current = newest.commits()
     current = current.filter(pc.invert(current["isTombstone"]))
-    return current.sort_by([(name, "ascending") for name in _KEY])
-
-
-def _newest_commits_in(
-    records: pa.RecordBatch, schema: pa.Schema, request: ReadRequest
-) -> pa.RecordBatch:
-    """The valid commits among records; most are superseded here and not decoded."""
-    commits = commits_in(newest_by_key(records), schema, request)
-    if commits["problem"].null_count < len(commits):  # an older one may hold instead
-        commits = commits_in(records, schema, request)
-    return _valid(commits)
-
-
-def newest_by_key(records: pa.RecordBatch) -> pa.RecordBatch:
-    """The last record of each key, of those that are not in an open or aborted transaction.
-
-    Args:
-        records: with ``key``, ``offset`` and ``transactionState``. If their offsets do not rise,
-            all of them are returned.
-    """
-    offsets = records["offset"].to_numpy()
-    if (offsets[1:] <= offsets[:-1]).any():
-        return records
-    counted = _counted(records)
-    if not pc.all(counted).as_py():
-        records = records.filter(counted)
-    keys = records["key"].dictionary_encode(null_encoding="encode").indices.to_numpy()
-    last = np.empty(int(keys.max(initial=-1)) + 1, np.int64)
-    last[keys] = np.arange(len(keys))  # the last one of equal keys remains
-    last.sort()
-    return records.take(pa.array(last))
-
-
-def _valid(commits: pa.RecordBatch) -> pa.RecordBatch:
-    return commits.filter(pc.and_(pc.is_null(commits["problem"]), _counted(commits)))
-
-
-def _counted(rows: pa.RecordBatch) -> pa.BooleanArray:
-    return pc.is_in(rows["transactionState"], pa.array(_COUNTED))
-
-
-class _NewestCommits:
-    """The commit with the greatest record offset of each group, topic and partition."""
-
-    def __init__(self, schema: pa.Schema) -> None:
-        self._parts = [schema.empty_table()]
-        self._added = 0
-
-    def add(self, commits: pa.RecordBatch) -> None:
-        """Take more commits; superseded ones are dropped from time to time."""
-        self._parts.append(pa.table(commits))
-        self._added += len(commits)
-        if self._added > max(_GATHERED, 2 * len(self._parts[0])):
-            self.commits()
-
-    def commits(self) -> pa.Table:
-        """The newest ones so far."""
-        together = pa.concat_tables(self._parts)
-        numbered = together.append_column("row", pa.array(np.arange(len(together))))
-        ordered = numbered.sort_by("recordOffset")
-        last = ordered.group_by(list(_KEY), use_threads=False).aggregate([("row", "last")])
-        newest = together.take(last["row_last"])
-        self._parts, self._added = [newest], 0
-        return newest
+    return current.sort_by([(name, "ascending") for name in COMMIT_KEY])
 
 
 def _add_logs(rows: list[dict[str, Any]], evidence: Evidence, request: ReadRequest) -> None:

@@ -13,7 +13,7 @@ from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.io.progress import Progress
@@ -29,6 +29,9 @@ class InternalTopicUnit(LogUnit):
     """The best copy of a partition of an internal topic, and where the other logs are."""
 
     evidence: Evidence
+
+    def parts(self) -> Sequence[InternalTopicUnit]:
+        return (self,)
 
 
 class InternalTopicTable(Table[InternalTopicUnit]):

@@ -75,7 +75,7 @@ def log_units(
         for directory in directories:
             whole = request if bounded is None else bounded(directory)
             for asked in _spans(directory, whole):
-                yield shares_of(directory, asked, damage, expected)
+                yield _shares_of(directory, asked, damage, expected)
 
     may_share = request.max_records_per_unit is None
     parts = [chain.from_iterable(asked_parts())] if may_share else asked_parts()
@@ -124,17 +124,7 @@ def slices_of(
     damage: Damage = Damage(Mode.FAILFAST),  # noqa: B008  its counts are not used
     expected: ExpectedEnds | None = None,
 ) -> Iterator[SegmentSlice]:
-    """Yield one replica's byte ranges in order; see ``log_units``."""
-    return chain.from_iterable(shares_of(directory, request, damage, expected))
-
-
-def shares_of(
-    directory: PartitionDirectory,
-    request: ReadRequest,
-    damage: Damage,
-    expected: ExpectedEnds | None,
-) -> Iterator[tuple[SegmentSlice, ...]]:
-    """Yield the same byte ranges in shares of about equal cost, one for a unit."""
+    """Yield the byte ranges of one replica in order, one of each segment; see ``log_units``."""
     if expected is not None:
         expected.prepare(directory.log_directory)
     try:
@@ -152,50 +142,65 @@ def shares_of(
     if expected is not None and not found:
         end = expected.of_log(directory)
         _check_without_batches(directory.path, 0, end, (lower, upper), damage, directory.context)
-    wanted: list[Stretch] = []
     for number, segment in enumerate(found):
         following = found[number + 1].first_offset if number + 1 < len(found) else None
         if upper is not None and segment.first_offset >= upper:
             break
         if following is not None and following <= lower:
             continue
-        if segment.log_size:
-            is_whole = upper is None or (following is not None and following <= upper)
-            try:
-                start, stop = _range(
-                    segment, lower, None if is_whole else upper, context=directory.context
-                )
-            except UnreadableFileError as error:
-                damage.left_out(error)
-                continue
-            wanted.append(Stretch(number, start, stop))
-        else:
+        if not segment.log_size:
             end = None if expected is None else expected.of_segment(directory, found, number)
             _check_without_batches(
                 segment.path("log"), segment.base_offset, end, (lower, upper), damage,
                 directory.context,
             )  # fmt: skip
-
-    def slice_of(stretch: Stretch) -> SegmentSlice:
-        segment = found[stretch.number]
+            continue
+        is_whole = upper is None or (following is not None and following <= upper)
+        try:
+            start, stop = _range(
+                segment, lower, None if is_whole else upper, context=directory.context
+            )
+        except UnreadableFileError as error:
+            damage.left_out(error)
+            continue
         stops = [each for each in (upper, segment.to_offset) if each is not None]
-        is_end = stretch.stop == segment.log_size
-        return SegmentSlice(
+        is_end = stop == segment.log_size
+        yield SegmentSlice(
             directory=directory,
             segment=segment,
-            start=stretch.start,
-            stop=stretch.stop,
+            start=start,
+            stop=stop,
             from_offset=max(lower, segment.from_offset),
             to_offset=min(stops, default=None),
-            is_log_end=is_end and stretch.number == len(found) - 1,
+            is_log_end=is_end and number == len(found) - 1,
             expected_end=(
-                expected.of_segment(directory, found, stretch.number)
+                expected.of_segment(directory, found, number)
                 if is_end and expected is not None
                 else None
             ),
         )
 
-    with closing(Borders(found, request.max_partition_bytes, directory.context)) as borders:
+
+def _shares_of(
+    directory: PartitionDirectory,
+    request: ReadRequest,
+    damage: Damage,
+    expected: ExpectedEnds | None,
+) -> Iterator[tuple[SegmentSlice, ...]]:
+    """Yield the same byte ranges in shares of about equal cost, one for a unit."""
+    found = list(slices_of(directory, request, damage, expected))
+    wanted = [Stretch(number, each.start, each.stop) for number, each in enumerate(found)]
+
+    def slice_of(stretch: Stretch) -> SegmentSlice:
+        whole = found[stretch.number]
+        if stretch.stop == whole.stop:
+            return replace(whole, start=stretch.start)
+        return replace(
+            whole, start=stretch.start, stop=stretch.stop, is_log_end=False, expected_end=None
+        )
+
+    cut = [each.segment for each in found]
+    with closing(Borders(cut, request.max_partition_bytes, directory.context)) as borders:
         for share in shares(wanted, request.max_partition_bytes, borders.near):
             yield tuple(map(slice_of, share))
 

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow as pa
 
+from kafkalog_reader.decode.arrow_arrays import texts
 from kafkalog_reader.decode.control_type import ABORT, COMMIT, control_types
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
@@ -36,6 +36,7 @@ from kafkalog_reader.tables.transaction_outcomes import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
@@ -96,10 +97,8 @@ class TransactionStates:
 
 def state_names(outcomes: NDArray[np.int16]) -> pa.StringArray:
     """The outcomes as the column ``transactionState`` has them."""
-    names = pa.array([_NAMES[code] for code in _NAMES], pa.string())
-    codes = np.array(list(_NAMES), np.int16)
-    order = np.argsort(codes)
-    return names.take(pa.array(order[np.searchsorted(codes[order], outcomes)]))
+    codes = sorted(_NAMES)
+    return texts(tuple(_NAMES[code] for code in codes), np.searchsorted(codes, outcomes))
 
 
 def last_stable_offset(directory: PartitionDirectory, log_end: int, mode: Mode) -> int | None:

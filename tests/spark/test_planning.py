@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures import captures
 from kafkalog_reader import registry
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.evidence import Evidence
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.window import Windows
+from kafkalog_reader.tables.internal_topic import plain_rows
 from kafkalog_reader.tables.log_shares import OPEN_COST
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import Column, Table, Unit
@@ -101,6 +103,21 @@ def test_min_partitions_cuts_finer_where_it_can() -> None:
     planned = plan(StretchesTable(64 * MIB), NOTHING, ReadRequest(), min_partitions=8)
     assert 8 <= len(planned) <= 9
     assert sum(unit.size_in_bytes for packed in planned for unit in packed.units) == 64 * MIB
+
+
+@pytest.mark.parametrize("table", sorted(registry.TABLES))
+def test_min_partitions_do_not_change_the_rows(table: str) -> None:
+    """A row of many records, such as where a group stands, needs all of them in one task."""
+    evidence = discover([str(captures.path("everything/stopped"))])
+    request = ReadRequest()
+
+    def rows(min_partitions: int | None) -> list[str]:
+        planned = plan(registry.table(table), evidence, request, min_partitions)
+        read = registry.table(table).read
+        found = (read(unit, request) for packed in planned for unit in packed.units)
+        return sorted(str(row) for batches in found for each in batches for row in plain_rows(each))
+
+    assert rows(1000) == rows(None)
 
 
 def test_min_partitions_that_are_there_anyway_change_nothing() -> None:

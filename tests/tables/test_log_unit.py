@@ -10,7 +10,7 @@ import pytest
 import kafkalog_reader
 from kafkalog_reader import registry
 from kafkalog_reader.tables.log_shares import MAX_SEGMENTS
-from kafkalog_reader.tables.log_unit import LogUnit
+from kafkalog_reader.tables.log_unit import LogUnit, slices_of
 from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import batch, offsets, write_segment
@@ -46,6 +46,25 @@ def test_one_reader_cuts_no_segment_unless_asked_to(tmp_path: Path) -> None:
     assert [unit.size_in_bytes for unit in uncut] == [path.stat().st_size]
     cut = _units(tmp_path, registry.request(RecordsTable(), max_partition_bytes=len(batch(0))))
     assert cut[0].size_in_bytes == len(batch(0))
+
+
+def test_segments_that_are_read_one_after_another_are_not_cut(tmp_path: Path) -> None:
+    batches = [batch(0), batch(3), batch(6), batch(9)]
+    first = write_segment(tmp_path / "t-0", batches[:2], index=[1])
+    last = write_segment(tmp_path / "t-0", batches[2:], base_offset=6)
+    request = ReadRequest(max_partition_bytes=len(batches[-1]), to_offset=8)
+    (directory,) = kafkalog_reader.open(str(tmp_path)).evidence.partition_directories(request)
+    found = [
+        (each.path, each.start, each.stop, each.is_log_end)
+        for each in slices_of(directory, request)
+    ]
+    assert found == [
+        (str(first), 0, first.stat().st_size, False),
+        (str(last), 0, last.stat().st_size, True),
+    ]
+    units = _units(tmp_path, request)
+    assert [each.size_in_bytes for each in units] == list(map(len, batches))
+    assert [each.slices[0].is_log_end for each in units] == [False, False, False, True]
 
 
 @pytest.mark.parametrize("is_indexed", [True, False])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from kafkalog_reader.audits.log.batch_stream import EXAMPLES
+from kafkalog_reader.audits.log.batch_place import EXAMPLES
 from kafkalog_reader.format.batch_fields import CONTROL_BIT
 
 if TYPE_CHECKING:
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.audits.log.batch_stream import BatchPlace, BatchStream
+    from kafkalog_reader.audits.log.batch_place import BatchPlace
+    from kafkalog_reader.audits.log.batch_stream import BatchStream
     from kafkalog_reader.audits.log.replica import Replica
 
 MAX: Final = 1_000_000

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.comparison.verdict import is_damage
 
 if TYPE_CHECKING:
-    from kafkalog_reader.audits.log.batch_stream import BatchStream, Regression
+    from kafkalog_reader.audits.log.batch_place import Regression
+    from kafkalog_reader.audits.log.batch_stream import BatchStream
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 

@@ -17,25 +17,16 @@ from kafkalog_reader.audits.catalogue.transaction_rules import (
     PLAIN_WRITE_IN_TRANSACTION,
     ZOMBIE_MARKER,
 )
-from kafkalog_reader.audits.integrity.noted_batches import NotedBatches
+from kafkalog_reader.audits.integrity.producer_check import ProducerCheck
 from kafkalog_reader.decode.control_type import ABORT, COMMIT, control_types, coordinator_epochs
-from kafkalog_reader.format.batch_fields import (
-    CONTROL_BIT,
-    DELETE_HORIZON_BIT,
-    TRANSACTIONAL_BIT,
-)
+from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
-_MAX_PRODUCERS: Final = 1_000_000
 _NONE: Final = -1
 _PROBLEMS: Final = {
     DATA_AFTER_MARKER: "has a lower producer epoch than a marker before it",
@@ -56,51 +47,20 @@ class _Producer:
 _UNKNOWN: Final = _Producer(_NONE, _NONE, is_open=False)
 
 
-class MarkerCheck:
+class MarkerCheck(ProducerCheck[_Producer]):
     """Follows the transactions of one replica from segment to segment."""
 
     def __init__(self, replica: Replica) -> None:
-        self._producers: dict[int, _Producer] = {}
+        super().__init__(replica, _PROBLEMS)
         self._open: set[int] = set()
-        self._noted = NotedBatches(replica, _PROBLEMS)
-        self._replica = replica
-        self._reached = _NONE
-        self._file = ""
-        topic = replica.directory.topic or ""
-        self._may_be_cleaned = replica.cleaner_offset is not None or topic.startswith("__")
-
-    def begin_segment(self, segment: SegmentFiles) -> None:
-        """Begin a segment; what was between it and the one before is unknown."""
-        self._file = self._replica.segment_file(segment)
-        if segment.base_offset != self._reached:
-            self.lose_track()
 
     def lose_track(self) -> None:
-        """Handle bytes that are not a batch: they may have held a marker."""
-        self._producers.clear()
+        super().lose_track()
         self._open.clear()
 
-    def look(self, run: BatchRun) -> None:
-        """Follow the batches of one window, while it is valid."""
-        found = run.summary
-        if not found.is_full or found.attributes & DELETE_HORIZON_BIT:
-            self._may_be_cleaned = True
-        leads_on = found.leads_on and int(run.base_offset[0]) == self._reached
-        if not leads_on or len(self._producers) > _MAX_PRODUCERS:
-            self.lose_track()
-        is_sound = found.leads_on and found.valid == run.count and not self._may_be_cleaned
-        if not is_sound:
-            self.lose_track()
-        elif found.attributes & TRANSACTIONAL_BIT or self._open:
-            self._follow(run)
-        self._reached = int(run.last_offset[-1]) + 1
-
-    def findings(self) -> Iterator[Finding]:
-        """Yield one finding for each kind of problem; the log must be at its end."""
-        if not self._may_be_cleaned:
-            yield from self._noted.findings()
-
     def _follow(self, run: BatchRun) -> None:
+        if not (run.summary.attributes & TRANSACTIONAL_BIT or self._open):
+            return
         is_ours = (run.attributes & TRANSACTIONAL_BIT != 0) & (run.producer_id >= 0)
         ours = {*np.unique(run.producer_id[is_ours]).tolist(), *self._open}
         is_ours |= np.isin(run.producer_id, np.array(list(ours), np.int64))

@@ -19,17 +19,15 @@ from kafkalog_reader.audits.catalogue.producer_rules import (
     SEQUENCE_GAP,
     SEQUENCE_REGRESSION,
 )
-from kafkalog_reader.audits.integrity.noted_batches import NotedBatches
-from kafkalog_reader.format.batch_fields import CONTROL_BIT, DELETE_HORIZON_BIT
+from kafkalog_reader.audits.integrity.producer_check import ProducerCheck
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
 _SEQUENCES: Final = 1 << 31
@@ -37,7 +35,6 @@ _REMEMBERED: Final = 5
 """Batches of a producer that a broker compares with (ProducerStateEntry.NUM_BATCHES_TO_RETAIN)."""
 _EXPIRED_MS: Final = 24 * 60 * 60 * 1000
 """``producer.id.expiration.ms``: afterwards a broker accepts any sequence."""
-_MAX_PRODUCERS: Final = 1_000_000
 _PROBLEMS: Final = {
     IDEMPOTENT_DUPLICATE: "has the sequence of an earlier batch: stored twice",
     SEQUENCE_GAP: "leaves out sequence numbers: records before it are missing",
@@ -65,47 +62,15 @@ class _Producer:
     recent: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
 
-class SequenceCheck:
+class SequenceCheck(ProducerCheck[_Producer]):
     """Follows the producers of one replica from segment to segment."""
 
     def __init__(self, replica: Replica) -> None:
-        self._replica = replica
-        self._producers: dict[int, _Producer] = {}
-        self._noted = NotedBatches(replica, _PROBLEMS)
-        self._reached = -1
-        self._file = ""
-        topic = replica.directory.topic or ""
-        self._may_be_cleaned = replica.cleaner_offset is not None or topic.startswith("__")
-
-    def begin_segment(self, segment: SegmentFiles) -> None:
-        """Begin a segment; what was between it and the one before is unknown."""
-        self._file = self._replica.segment_file(segment)
-        if segment.base_offset != self._reached:
-            self._producers.clear()
-
-    def lose_track(self) -> None:
-        """Handle bytes that are not a batch: they may have held a producer's batches."""
-        self._producers.clear()
-
-    def look(self, run: BatchRun) -> None:
-        """Follow the batches of one window."""
-        found = run.summary
-        if not found.is_full or found.attributes & DELETE_HORIZON_BIT:
-            self._may_be_cleaned = True
-        leads_on = found.leads_on and int(run.base_offset[0]) == self._reached
-        if not leads_on or found.valid < run.count or len(self._producers) > _MAX_PRODUCERS:
-            self._producers.clear()
-        is_whole = found.leads_on and found.valid == run.count
-        if is_whole and not self._may_be_cleaned and found.greatest_producer_epoch >= 0:
-            self._follow(run)
-        self._reached = int(run.last_offset[-1]) + 1
-
-    def findings(self) -> Iterator[Finding]:
-        """Yield one finding for each kind of problem; the log must be at its end."""
-        if not self._may_be_cleaned:
-            yield from self._noted.findings()
+        super().__init__(replica, _PROBLEMS)
 
     def _follow(self, run: BatchRun) -> None:
+        if run.summary.greatest_producer_epoch < 0:
+            return
         is_ours = (run.producer_id >= 0) & (run.base_sequence >= 0)
         is_ours &= run.attributes & CONTROL_BIT == 0
         rows = np.flatnonzero(is_ours)

@@ -5,12 +5,13 @@ It also collects the lineage, the places where scans stopped, and offsets that f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kafkalog_reader.audits.log.batch_place import EXAMPLES, BatchPlace, Regression
 from kafkalog_reader.audits.log.lineage import LineageBuilder
 from kafkalog_reader.audits.log.read_segment import ReadSegment
 from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
@@ -39,35 +40,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.scan.segment_slice import SegmentSlice
-
-EXAMPLES: Final[int] = 100
-"""Places of one kind kept for a replica; further ones are only counted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Regression:
-    """A batch that starts at or below the last offset of the batch before it."""
-
-    where: LogPosition
-    previous_last_offset: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchPlace:
-    """The place of one batch in a file, with its checksums."""
-
-    where: LogPosition
-    size_in_bytes: int
-    next_offset: int
-    leader_epoch: int
-    records: int
-    crc: int
-    crc_computed: int
-    magic: int = 2
-    is_control: bool = False
-    """Whether it is a transaction marker by its header, whose record is not a client record."""
-    intact_on: tuple[Replica, ...] = ()
-    """The replicas that hold the same batch with a valid checksum."""
 
 
 class BatchStream:

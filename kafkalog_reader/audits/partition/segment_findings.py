@@ -47,7 +47,7 @@ from kafkalog_reader.scan.scan_end import ScanEnd
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.audits.log.batch_stream import BatchPlace
+    from kafkalog_reader.audits.log.batch_place import BatchPlace
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.errors import LogPosition
