@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice
 
 _SEVERE = "CH"
+_RENAME_FIRST = (
+    "first give the folders of other partitions their names (KL-014), and make the plan again"
+)
 
 
 class Decisions:
@@ -38,6 +41,7 @@ class Decisions:
         self._configs: dict[str, Mapping[str, str]] = {}
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
+        self._is_misnamed = False
 
     def __len__(self) -> int:
         return len(self._decided)
@@ -64,6 +68,7 @@ class Decisions:
                 self._take([each], name, (each.directory or audit.replicas[0].directory).path)
             return
         self._take(own, name)
+        self._is_misnamed |= bool(audit.misnamed)
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
@@ -130,7 +135,7 @@ class Decisions:
             is_selected: other partitions of these brokers were not asked for.
         """
         return plan_of(
-            self._decided,
+            map(_renamed_first, self._decided) if self._is_misnamed else self._decided,
             paths=paths,
             severe=self._severe,
             configs=self._configs,
@@ -139,3 +144,11 @@ class Decisions:
             is_selected=is_selected,
             has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
         )
+
+
+def _renamed_first(decided: Choice | Unanswered) -> Unanswered:
+    """A partition without a plan: a plan is about whole brokers, and one must not start yet."""
+    if isinstance(decided, Unanswered):
+        return decided
+    brokers = tuple(sorted(each for each in decided.paths if each >= 0))
+    return Unanswered(name=decided.name, reason=_RENAME_FIRST, brokers=brokers)

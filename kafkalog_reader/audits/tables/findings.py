@@ -29,6 +29,11 @@ from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_starts
+from kafkalog_reader.audits.partition.misnamed import (
+    lost_or_renamed,
+    with_renamed,
+    without_consequences,
+)
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
     PartitionUnit,
@@ -36,6 +41,7 @@ from kafkalog_reader.audits.partition.partition_unit import (
     partition_units,
 )
 from kafkalog_reader.audits.partition.quorum_findings import with_quorum_actions
+from kafkalog_reader.audits.partition.renamed_folders import renamed_folders
 from kafkalog_reader.audits.partition.replica_findings import replica_findings
 from kafkalog_reader.audits.partition.retry_findings import retry_findings
 from kafkalog_reader.audits.partition.segment_findings import segment_findings
@@ -138,9 +144,11 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         unread: list[Finding] = []
         for unit in with_unread(units, evidence, request):
             unread += unit.unread
-            yield unit
+            yield with_renamed(unit)
         lost = list(lost_partitions(evidence, request, clusters))
-        yield from _root_units(evidence, request, unread, lost)
+        renamed = renamed_folders(evidence, request, clusters) if lost else {}
+        found = list(lost_or_renamed(lost, renamed, request))
+        yield from _root_units(evidence, request, unread, lost, found)
 
     def read(
         self, unit: PartitionUnit | RootUnit, request: ReadRequest, progress: Progress = no_progress
@@ -163,6 +171,7 @@ def _root_units(
     request: ReadRequest,
     unread: Iterable[Finding],
     lost: Sequence[Finding],
+    found: Iterable[Finding],
 ) -> Iterator[RootUnit]:
     reported: dict[LogDirectory, set[Partition]] = defaultdict(set)
     for each in (*lost, *unread):
@@ -174,7 +183,7 @@ def _root_units(
                 reported[root].add((place.topic or "", place.partition or 0))
     is_whole = (request.topics, request.partitions, request.assigned) == (None, None, None)
     holders = {each.log_directory for each in evidence.partition_directories(request)}
-    mixed = (*lost, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
+    mixed = (*found, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
     for root in evidence.roots:
         own = tuple(
             each for each in mixed
@@ -230,10 +239,12 @@ def audited(
             audit = audit_unit(part, request, progress, quick=quick)
             found = findings_of(audit, unit.supply)
             if not number:
+                found += (*_misnamed(audit, request),)
                 found += (*commit_findings(audit), *unit.unread, *unit.of_groups)
                 found += (*transaction_findings(audit, unit.coordinators),)
                 if request.deep:
                     found += (*torn_findings(audit, unit.coordinators),)
+        found = tuple(without_consequences(found, audit.misnamed))
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each
@@ -241,6 +252,12 @@ def audited(
                 if each.code in OF_ONE_COPY
             )
         yield audit, tuple(sorted(found, key=lambda each: each.order))
+
+
+def _misnamed(audit: PartitionAudit, request: ReadRequest) -> Iterator[Finding]:
+    """KL-014, once for all partitions that it concerns."""
+    place = audit.topic or "", audit.partition or 0
+    return (each.finding() for each in audit.misnamed if each.is_reported_by(place, request))
 
 
 def _not_compared(each: Finding) -> Finding:
