@@ -22,6 +22,7 @@ from kafkalog_reader.audits.integrity.directory_findings import (
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.identity_findings import identity_finding
+from kafkalog_reader.audits.integrity.partial_copy import named_partitions
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.commit_findings import commit_findings
 from kafkalog_reader.audits.partition.committed_offsets import with_commits
@@ -69,10 +70,11 @@ from kafkalog_reader.tables.schemas.audits import FINDINGS
 from kafkalog_reader.tables.table import Column, Table, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
+    from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.integrity.partial_copy import Partition
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
@@ -103,6 +105,8 @@ class RootUnit(Unit):
     """Findings that were made while the work was planned."""
     reported: frozenset[Partition] = frozenset()
     """Partitions whose units report that their replica here is missing or was not read."""
+    unassigned: frozenset[Partition] = frozenset()
+    """Partitions in its checkpoints that by the metadata log only other brokers have."""
     selection: ReadRequest | None = None
     """The selected partitions; None for all."""
     holds_selected: bool = True
@@ -111,7 +115,7 @@ class RootUnit(Unit):
     @property
     def findings(self) -> list[Finding]:
         """All findings of the directory, in order; of a selection those that concern it."""
-        own = directory_findings(self.root, self.reported)
+        own = directory_findings(self.root, self.reported, self.unassigned)
         found = (each for each in (*self.found, *own) if self._is_asked(each))
         return sorted(found, key=lambda each: each.order)
 
@@ -148,7 +152,7 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         lost = list(lost_partitions(evidence, request, clusters))
         renamed = renamed_folders(evidence, request, clusters) if lost else {}
         found = list(lost_or_renamed(lost, renamed, request))
-        yield from _root_units(evidence, request, unread, lost, found)
+        yield from _root_units(evidence, request, clusters, unread, lost, found)
 
     def read(
         self, unit: PartitionUnit | RootUnit, request: ReadRequest, progress: Progress = no_progress
@@ -169,6 +173,7 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
 def _root_units(
     evidence: Evidence,
     request: ReadRequest,
+    clusters: Mapping[str | None, ClusterMetadata],
     unread: Iterable[Finding],
     lost: Sequence[Finding],
     found: Iterable[Finding],
@@ -191,8 +196,21 @@ def _root_units(
         )  # fmt: skip
         yield RootUnit(
             size_in_bytes=0, root=root, found=own, reported=frozenset(reported[root]),
+            unassigned=_unassigned(root, clusters.get(root.cluster_id)),
             selection=None if is_whole else request, holds_selected=root in holders,
         )  # fmt: skip
+
+
+def _unassigned(root: LogDirectory, cluster: ClusterMetadata | None) -> frozenset[Partition]:
+    """Partitions in the checkpoints of a log directory that only other brokers have."""
+    if cluster is None or root.broker_id is None:
+        return frozenset()
+    known = {place: cluster.partitions.get(place) for place in named_partitions(root)}
+    return frozenset(
+        place
+        for place, each in known.items()
+        if each is not None and root.broker_id not in each.replicas
+    )
 
 
 def _wrong_identities(evidence: Evidence) -> Iterator[Finding]:
