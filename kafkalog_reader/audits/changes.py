@@ -177,10 +177,10 @@ def _around_log_start(
     for row in rows:
         partition = (row["topic"], row["partition"])
         old, new = bounds.get((OLD, *partition)), bounds.get((NEW, *partition))
-        start = None if new is None else new["logStartOffset"]
+        start: int = -1 if new is None else new["logStartOffset"] or -1
         first, stop = row["firstOffset"], row["nextOffset"]
-        is_across = None not in (start, first, stop) and first < start < stop
-        if not is_across or row["kind"] in _REASONS or set(row["brokers"]) != {OLD}:
+        is_lacked = row["kind"] not in _REASONS and set(row["brokers"]) == {OLD}
+        if not is_lacked or None in (first, stop) or not first < start < stop:
             yield row, old, new
             continue
         is_dense = row["records"] == stop - first

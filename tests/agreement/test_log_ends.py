@@ -52,8 +52,8 @@ def test_zeros_in_a_large_record_hide_no_batch_behind_them(tmp_path: Path) -> No
 
 def test_a_log_without_a_segment_is_empty_at_its_start(tmp_path: Path) -> None:
     """LogLoader creates a segment at the checkpointed log start if a folder has none."""
-    rows = {"log_start": 25, "recovery_point": 25, "high_watermark": 30}
-    cluster(tmp_path, {1: replica("20-29/e0", epochs="0:25", **rows)}, clean=[1])
+    trimmed = replica("20-29/e0", epochs="0:25", log_start=25, recovery_point=25, high_watermark=30)
+    cluster(tmp_path, {1: trimmed}, clean=[1])
     (tmp_path / "broker-1" / "t-0" / f"{20:020}.log").unlink()
     assert set(_ends(tmp_path).values()) == {25}
     recovery = _row("recoveries", tmp_path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
@@ -14,11 +14,10 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.io.checkpoints import TopicPartition
-    from kafkalog_reader.io.evidence import Identity, PartitionDirectory
+    from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 _OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS) | codes_with(Role.OF_CONSUMERS)
@@ -123,51 +122,6 @@ def without_consequences(
         if misnamed and (each.code in _OF_SEVERAL or (each.code in _BY_NAME and path in paths)):
             continue
         yield each
-
-
-def with_renamed(unit: PartitionUnit) -> PartitionUnit:
-    """The unit, in which a broker lacks no folder that it has under another name."""
-    place = unit.directories[0].topic or "", unit.directories[0].partition or 0
-    brokers = {
-        folder.log_directory.broker_id
-        for each in unit.misnamed
-        for folder, held in each.folders
-        if held == place
-    }
-    if not brokers:
-        return unit
-    supply = unit.supply
-    lacking = tuple(each for each in supply.lacking if each not in brokers)
-    return replace(
-        unit,
-        supply=replace(supply, lacking=lacking),
-        unread=tuple(
-            each
-            for each in unit.unread
-            if each.directory is None or each.directory.log_directory.broker_id not in brokers
-        ),
-        lacking=tuple(each for each in unit.lacking if each not in brokers),
-        down=tuple(each for each in unit.down if each[0] not in brokers),
-    )
-
-
-def lost_or_renamed(
-    lost: Iterable[Finding], renamed: Mapping[Identity, tuple[Misnamed, ...]], request: ReadRequest
-) -> Iterator[Finding]:
-    """The findings of partitions without a copy; KL-014 for those under another name.
-
-    Args:
-        lost: KL-310, each with the place where the folder is missing.
-        renamed: the renamed folders by partition.
-        request: which partitions are requested; those of other folders report KL-014 themselves.
-    """
-    for each in lost:
-        assert each.directory is not None
-        place = each.directory.topic or "", each.directory.partition or 0
-        found = renamed.get(each.directory.identity, ())
-        if not found:
-            yield each
-        yield from (m.finding() for m in found if m.is_reported_by(place, request))
 
 
 def name_of(place: TopicPartition, *, printable: bool = True) -> str:

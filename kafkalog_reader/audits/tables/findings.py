@@ -30,11 +30,7 @@ from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_starts
-from kafkalog_reader.audits.partition.misnamed import (
-    lost_or_renamed,
-    with_renamed,
-    without_consequences,
-)
+from kafkalog_reader.audits.partition.misnamed import without_consequences
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
     PartitionUnit,
@@ -43,6 +39,7 @@ from kafkalog_reader.audits.partition.partition_unit import (
 )
 from kafkalog_reader.audits.partition.quorum_findings import with_quorum_actions
 from kafkalog_reader.audits.partition.renamed_folders import renamed_folders
+from kafkalog_reader.audits.partition.renamed_units import lost_or_renamed, with_renamed
 from kafkalog_reader.audits.partition.replica_findings import replica_findings
 from kafkalog_reader.audits.partition.retry_findings import retry_findings
 from kafkalog_reader.audits.partition.segment_findings import segment_findings
