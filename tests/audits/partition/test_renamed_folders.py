@@ -158,3 +158,12 @@ def test_a_folder_of_another_broker_s_partition_is_recognised_by_its_records(
     root = built(tmp_path, states, {1: [renamed], 2: [zero, one]})
     ((folder, place),) = next(iter(found_in(root))).folders
     assert (folder.log_directory.broker_id, folder.partition, place) == (1, 1, ("t", 0))
+
+
+def test_nothing_is_opened_where_every_folder_is_assigned(monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("kafkalog_reader.audits.partition.renamed_folders.read_topic_id", opened)
+    monkeypatch.setattr("kafkalog_reader.audits.partition.renamed_folders.is_content_of", opened)
+    assert found_in(captures.path(CAPTURE)) == set()

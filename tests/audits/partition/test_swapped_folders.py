@@ -145,3 +145,13 @@ def test_a_fork_behind_equal_records_is_a_fork(tmp_path: Path) -> None:
     codes = {each["code"] for each in found_in(tmp_path)}
     assert "KL-503" in codes
     assert SWAPPED not in codes
+
+
+def test_nothing_is_opened_where_the_copies_agree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("kafkalog_reader.audits.partition.swapped_folders.is_content_of", opened)
+    assert found_in(written(tmp_path, SOUND, SOUND, SOUND)) == []
