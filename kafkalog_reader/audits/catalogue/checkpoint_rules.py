@@ -154,8 +154,9 @@ CHECKPOINT_ROW_WITHOUT_DIRECTORY: Final = rule(
     "checkpoint-row-without-directory",
     severity="I",
     title="a checkpoint names a partition that has no directory",
-    explanation="One checkpoint still lists a partition that was deleted or moved away. The row "
-    "disappears when the file is next written.",
+    explanation="One checkpoint still lists a partition that was deleted or moved away, or several "
+    "list one that by the metadata log only other brokers have. The row disappears when the file "
+    "is next written.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -168,8 +169,8 @@ REPLICA_DIRECTORY_MISSING: Final = rule(
     severity="H",
     title="the directory of a replica is missing",
     explanation="At least two checkpoints of the log directory, or the assignment in the "
-    "metadata log, name the partition, but it has no directory. A copy of single partitions "
-    "looks the same.",
+    "metadata log, name the partition, but it has no directory. Where the metadata log assigns it "
+    "to other brokers, it is KL-309. A copy of single partitions looks the same.",
     start="The broker creates an empty replica.",
     election="An empty replica that is still in the in-sync set can be elected, and then the other "
     "replicas truncate to nothing.",
