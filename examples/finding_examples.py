@@ -103,6 +103,7 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
     yield "a log grew between two looks at it", _while_it_grows()
     yield "three brokers, one of them not supplied", _without_a_broker()
     yield "the only controller's copy of the metadata log was cut", _controller_behind()
+    yield "the folder of one replica was renamed from t-0 to t-7", _renamed()
     yield f"read with --started-at {STARTED_AT}, long after the last record", _started_late()
 
 
@@ -179,6 +180,14 @@ def _controller_behind() -> list[dict[str, Any]]:
         shutil.copytree(HEALED, folder, dirs_exist_ok=True)
         log = Path(folder) / "controller-100" / "__cluster_metadata-0" / f"{0:020}.log"
         log.write_bytes(log.read_bytes()[:WHOLE_BATCHES])
+        return _rows(folder, folder=folder)
+
+
+def _renamed() -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(HEALED, folder, dirs_exist_ok=True)
+        broker = Path(folder) / "broker-1"
+        (broker / "t-0").rename(broker / "t-7")
         return _rows(folder, folder=folder)
 
 

@@ -148,9 +148,7 @@ def _of_partition(
     """The changes of one partition; ``expires``: retention may delete its segments."""
     every: list[Change] = []
     new: Row | None = None
-    for row in rows:
-        partition = (row["topic"], row["partition"])
-        old, new = bounds.get((OLD, *partition)), bounds.get((NEW, *partition))
+    for row, old, new in _around_log_start(rows, bounds):
         kind, detail = _judged(row, old, new)
         change = _change(row, kind, row["firstOffset"], row["nextOffset"], row["records"], detail)
         if kind in (ChangeKind.TRUNCATED, ChangeKind.REWRITTEN):
@@ -166,6 +164,29 @@ def _of_partition(
             yield _between(before, change, new)
         yield change
         before = change
+
+
+def _around_log_start(
+    rows: Sequence[Row], bounds: dict[tuple[int, str, int], Row]
+) -> Iterator[tuple[Row, Row | None, Row | None]]:
+    """Each range with both replicas; one that the new copy lacks is split at its log start.
+
+    Records below the log start stay on disk until their segment is deleted, and no consumer gets
+    them.
+    """
+    for row in rows:
+        partition = (row["topic"], row["partition"])
+        old, new = bounds.get((OLD, *partition)), bounds.get((NEW, *partition))
+        start: int = -1 if new is None else new["logStartOffset"] or -1
+        first, stop = row["firstOffset"], row["nextOffset"]
+        is_lacked = row["kind"] not in _REASONS and set(row["brokers"]) == {OLD}
+        if not is_lacked or None in (first, stop) or not first < start < stop:
+            yield row, old, new
+            continue
+        is_dense = row["records"] == stop - first
+        for low, high in ((first, start), (start, stop)):
+            records = high - low if is_dense else None
+            yield row | {"firstOffset": low, "nextOffset": high, "records": records}, old, new
 
 
 def _between(before: Change, after: Change, new: Row | None) -> Change:
@@ -224,6 +245,11 @@ def _judged(row: Row, old: Row | None, new: Row | None) -> tuple[ChangeKind, str
     if sides == {NEW}:
         return ChangeKind.ADDED, ""
     if row["nextOffset"] <= other["logStartOffset"]:
+        if old["logStartOffset"] == other["logStartOffset"]:
+            return (
+                ChangeKind.EXPIRED,
+                f"below the log start of both copies, {old['logStartOffset']}",
+            )
         return ChangeKind.EXPIRED, (
             f"the log start moved from {old['logStartOffset']} to {other['logStartOffset']}"
         )

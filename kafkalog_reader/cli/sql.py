@@ -80,12 +80,13 @@ def sql_command(
     conditions on topic, partition, brokerId and offset leave out directories and parts of logs.
     offset is a word of SQL: write "offset". decode(value) is the text of a value. Times are UTC.
 
-    Without a QUERY, statements are read from a prompt, or from standard input. Of several
-    statements, separated by semicolons, each query is shown, in order.
+    Without a QUERY, statements are read from a prompt, or from standard input, and so are commands
+    such as .tables. Of several statements, separated by semicolons, each query is shown, in order.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.damage_hint import ways_past_damage
     from kafkalog_reader.cli.output import check_destination
     from kafkalog_reader.cli.results import write_results
+    from kafkalog_reader.cli.sql_prompt import Prompt, has_command
     from kafkalog_reader.cli.sql_relations import Relations
     from kafkalog_reader.tables.selection import check_selection
 
@@ -98,11 +99,17 @@ def sql_command(
     check_selection(evidence, _selection(options))
     relations = Relations(evidence, options)
     if query is None and sys.stdin.isatty():
-        from kafkalog_reader.cli.sql_prompt import Prompt
-
         Prompt(relations, render).run()
         return CLEAN
     text = sys.stdin.read() if query is None else query
+    if query is None and has_command(text):
+        if output is not None or output_format != "text":
+            raise UsageError(
+                "--format and --output need queries: commands of the prompt print text"
+            )
+        with ways_past_damage(evidence, _selection(options)):
+            Prompt(relations, render).run_text(text)
+        return CLEAN
     statements = relations.statements(text)
     if not statements:
         raise UsageError("no query: write one before the paths, or on standard input")

@@ -39,6 +39,16 @@ _WORDS: Final = (
 )  # fmt: skip
 
 
+def is_command(line: str) -> bool:
+    """Whether a line is a command; no statement begins with a dot."""
+    return line.strip().startswith(".")
+
+
+def has_command(text: str) -> bool:
+    """Whether there is one in a text with statements."""
+    return any(map(is_command, _parts(text)))
+
+
 class Prompt:
     """Reads statements, and prints their rows. An error ends a statement, not the prompt."""
 
@@ -62,7 +72,7 @@ class Prompt:
                     click.echo()
                     waiting = ""
                     continue
-                if not waiting and line.strip().startswith("."):
+                if not waiting and is_command(line):
                     if self.command(line.strip()):
                         return
                     continue
@@ -73,40 +83,62 @@ class Prompt:
                 elif not waiting.strip():
                     waiting = ""
 
+    def run_text(self, text: str) -> None:
+        """Carry out the commands and statements of a text, as if its lines were typed.
+
+        Without a limit on rows, until ``.rows`` sets one.
+
+        Raises:
+            KafkaLogError: the first error, which ends it.
+        """
+        self._rows = 0
+        for part in _parts(text):
+            if not is_command(part):
+                self._run(part)
+            elif self._carry_out(part.strip()):
+                return
+
     def command(self, line: str) -> bool:
         """Carry out a command; return whether it is the last."""
+        try:
+            return self._carry_out(line)
+        except KafkaLogError as error:
+            _say(error)
+            return False
+
+    def _carry_out(self, line: str) -> bool:
         name, *arguments = line.removesuffix(";").split()
         if name in (".quit", ".exit"):
             return True
-        try:
-            if name == ".tables":
-                width = max(map(len, registry.TABLES))
-                for table in map(registry.table, registry.TABLES):
-                    click.echo(f"{table.name:<{width}}  {table.doc}")
-            elif name == ".columns" and len(arguments) == 1:
-                for column in registry.table(arguments[0]).columns:
-                    click.echo(f"{column.name:<24} {column.type!s:<20} {column.doc}")
-            elif name == ".rows" and len(arguments) == 1 and _is_number(arguments[0]):
-                self._rows = int(arguments[0].replace(",", ""))
-            else:
-                width = max(map(len, _COMMANDS))
-                for command, meaning in _COMMANDS.items():
-                    click.echo(f"{command:<{width}}  {meaning}")
-        except KafkaLogError as error:
-            _say(error)
+        if name == ".tables":
+            width = max(map(len, registry.TABLES))
+            for table in map(registry.table, registry.TABLES):
+                click.echo(f"{table.name:<{width}}  {table.doc}")
+        elif name == ".columns" and len(arguments) == 1:
+            for column in registry.table(arguments[0]).columns:
+                click.echo(f"{column.name:<24} {column.type!s:<20} {column.doc}")
+        elif name == ".rows" and len(arguments) == 1 and _is_number(arguments[0]):
+            self._rows = int(arguments[0].replace(",", ""))
+        else:
+            width = max(map(len, _COMMANDS))
+            for command, meaning in _COMMANDS.items():
+                click.echo(f"{command:<{width}}  {meaning}")
         return False
 
     def statement(self, text: str) -> None:
         """Print the rows of each statement of a text."""
         try:
-            for statement in self._relations.statements(text):
-                result = self._relations.result(statement)
-                if result is not None:
-                    self._print(result)
+            self._run(text)
         except (KafkaLogError, OSError) as error:
             _say(error)
         except KeyboardInterrupt:
             click.echo("\ninterrupted", err=True)
+
+    def _run(self, text: str) -> None:
+        for statement in self._relations.statements(text):
+            result = self._relations.result(statement)
+            if result is not None:
+                self._print(result)
 
     def _print(self, result: Result) -> None:
         left = self._rows or sys.maxsize
@@ -124,6 +156,22 @@ class Prompt:
             writer.close()
         more = f", there are more: .rows {grouped(10 * self._rows)} shows them" if is_cut else ""
         click.echo(f"({plural(printed, 'row')}{more})")
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The commands of a text, and the statements between them; commands begin no continued line."""
+    waiting = ""
+    for line in text.splitlines():
+        is_first = not waiting.strip() or waiting.rstrip().endswith(";")
+        if is_first and is_command(line):
+            if waiting.strip():
+                yield waiting
+            yield line
+            waiting = ""
+        else:
+            waiting = f"{waiting}{line}\n"
+    if waiting.strip():
+        yield waiting
 
 
 def _is_number(text: str) -> bool:

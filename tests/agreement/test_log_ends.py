@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from fixtures.builder import cluster, replica
 from fixtures.faults.sample import Base
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
@@ -49,6 +50,20 @@ def test_zeros_in_a_large_record_hide_no_batch_behind_them(tmp_path: Path) -> No
     assert set(_ends(tmp_path).values()) == {LARGE_RECORD_END}  # the producer's records
 
 
+def test_a_log_without_a_segment_is_empty_at_its_start(tmp_path: Path) -> None:
+    """LogLoader creates a segment at the checkpointed log start if a folder has none."""
+    trimmed = replica("20-29/e0", epochs="0:25", log_start=25, recovery_point=25, high_watermark=30)
+    cluster(tmp_path, {1: trimmed}, clean=[1])
+    (tmp_path / "broker-1" / "t-0" / f"{20:020}.log").unlink()
+    assert set(_ends(tmp_path).values()) == {25}
+    recovery = _row("recoveries", tmp_path)
+    assert (recovery["soundEndOffset"], recovery["logEndOffsetAfterStart"]) == (25, 25)
+    found = {each["code"]: each for each in _rows("findings", tmp_path)}
+    above = found["KL-304"]
+    assert (above["firstOffset"], above["nextOffset"]) == (25, 30)
+    assert not {"KL-305", "KL-306", "KL-409", "KL-415"} & found.keys()
+
+
 def _copied(partition: str, root: Path) -> Path:
     Base(release="newest", place=RUNNING, partition=partition).copied(root)
     return root / partition
@@ -76,12 +91,16 @@ def _ends(path: Path) -> dict[str, int]:
 
 
 def _row(name: str, path: Path) -> dict[str, Any]:
+    (row,) = _rows(name, path)
+    return row
+
+
+def _rows(name: str, path: Path) -> list[dict[str, Any]]:
     of_ends = table(name)
     asked = request(of_ends, mode="DROPMALFORMED")
-    (row,) = (
+    return [
         row
         for unit in of_ends.units(discover([str(path)]), asked)
         for batch in of_ends.read(unit, asked)
         for row in batch.to_pylist()
-    )
-    return row
+    ]

@@ -262,9 +262,10 @@ def test_an_action_names_the_broker_that_has_no_folder(
 def test_a_partition_that_the_metadata_log_does_not_have_is_on_no_other_broker(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """t-0 renamed t-1; node 100 is the controller."""
+    """t-0 renamed t-1, without its topic id; node 100 is the controller."""
     root = copied("s3_2/healed", tmp_path / "evidence")
     (root / "broker-1" / "t-0").rename(root / "broker-1" / "t-1")
+    (root / "broker-1" / "t-1" / "partition.metadata").unlink()
     verify, diff, plan = said_by(root, capfd)
     assert not any("KL-012" in text or " 100" in text for text in (verify, diff))
     assert "because the metadata log does not have the partition" in plan

@@ -234,3 +234,18 @@ def test_copies_of_unknown_brokers_are_taken_for_one(tmp_path: Path) -> None:
     assert labels == ["old", "new"]
     (change,) = changes(evidence, ReadRequest(), no_progress)
     assert change.kind is ChangeKind.UNCHANGED
+
+
+def test_records_below_the_log_start_are_not_lost(tmp_path: Path) -> None:
+    """DeleteRecords raised the log start to 5 long ago; then the only segment was removed."""
+    old = replica("0-9/e0", log_start=5, high_watermark=10)
+    empty = replica(base_offset=0, log_start=5, high_watermark=10)
+    cluster(tmp_path / "old", {1: [old]})
+    cluster(tmp_path / "new", {1: [empty]})
+    (tmp_path / "new" / "broker-1" / "t-0" / f"{0:020}.log").unlink()
+    evidence = two_times(discover([str(tmp_path / "old")]), discover([str(tmp_path / "new")]))
+    below, lost = changes(evidence, ReadRequest(), no_progress)
+    assert (below.kind, below.first_offset, below.next_offset) == (ChangeKind.EXPIRED, 0, 5)
+    assert below.detail == "below the log start of both copies, 5"
+    assert (lost.kind, lost.first_offset, lost.next_offset) == (ChangeKind.LOST_COMMITTED, 5, 10)
+    assert lost.records == 5

@@ -16,9 +16,10 @@ from pyarrow import parquet
 from kafkalog_reader import registry
 from kafkalog_reader.cli.sql import query_and_paths
 from kafkalog_reader.errors import UsageError
+from tests.cli.conftest import Answer
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Answer, Run
+    from tests.cli.conftest import Run
 
 LOG = Path("broker-1", "t-0", "00000000000000000000.log")
 SECOND_BATCH = 69
@@ -106,6 +107,45 @@ def test_statements_are_read_from_standard_input(untouched: Path) -> None:
         input=b"SELECT count(*) AS n FROM batches", capture_output=True, check=False, timeout=60,
     )  # fmt: skip
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b'"n"\r\n13\r\n', b"")
+
+
+def piped(path: Path, text: str, *options: str) -> Answer:
+    program = "from kafkalog_reader.cli.scripts import kafkalog; kafkalog()"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "sql", str(path), *options],
+        input=text, text=True, capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    return Answer(ended.returncode, ended.stdout, ended.stderr)
+
+
+def test_standard_input_takes_the_commands_of_the_prompt(untouched: Path) -> None:
+    answer = piped(untouched, ".tables")
+    assert (answer.status, answer.err) == (0, "")
+    assert [line.split()[0] for line in answer.out.splitlines()] == list(registry.TABLES)
+
+
+def test_commands_stand_between_statements(untouched: Path) -> None:
+    """A line inside of a statement is no command, although it begins with a dot."""
+    text = ".rows 2\nSELECT *\nFROM range(5);\n.rows 0\nSELECT .5 AS half,\n.25 AS b;\n"
+    answer = piped(untouched, f"{text}.quit\nSELECT 7")
+    assert (answer.status, answer.err) == (0, "")
+    words = answer.out.split()
+    assert words[:4] == ["range", "0", "1", "(2"]
+    assert words[-6:] == ["half", "b", "0.5", "0.25", "(1", "row)"]
+
+
+def test_an_error_in_standard_input_ends_it(untouched: Path) -> None:
+    answer = piped(untouched, "SELECT 1 AS one;\n.columns nope\nSELECT 2 AS two;")
+    assert answer.status == 2
+    assert "no table named 'nope'" in answer.err
+    assert "one" in answer.out
+    assert "two" not in answer.out
+
+
+def test_commands_of_the_prompt_have_no_format(untouched: Path) -> None:
+    answer = piped(untouched, ".tables\n", "--format", "csv")
+    assert (answer.status, answer.out) == (2, "")
+    assert "commands of the prompt print text" in answer.err
 
 
 @pytest.mark.parametrize(

@@ -217,6 +217,20 @@ RESTORE_IDENTITY: Final = action(
     ),
     command="kafkalog verify 1=/mnt/b1/kafka-logs /mnt/controller",
 )
+RENAME_FOLDER: Final = action(
+    "A40",
+    "rename-folder",
+    short="do not start {where} yet; while {where} {are} stopped, give each folder the name of the "
+    "partition that it holds, then run the same command again",
+    explanation="A broker takes the name of a folder for the partition in it, and reads no record "
+    "to check that. Until the folders have their names again, no comparison and no order of starts "
+    "is right for these partitions.",
+    warnings=(
+        "Look at the evidence first: where too little is known, the finding prints no command.",
+        "Run the commands once: a second time they exchange two folders again.",
+    ),
+    command="mv /mnt/b1/kafka-logs/WRONG-N /mnt/b1/kafka-logs/TOPIC-N",
+)
 RESTORE_TOPIC_ID: Final = action(
     "A28",
     "restore-topic-id",

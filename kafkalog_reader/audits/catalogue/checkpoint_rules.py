@@ -89,7 +89,7 @@ HIGH_WATERMARK_BEYOND_END: Final = rule(
     "later other records at the same offsets.",
     actions=(DO_NOT_START, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.FOLLOWS_IN_REPLICA, Role.LOST_END),
+    roles=(Role.FOLLOWS_IN_REPLICA, Role.LOST_END, Role.BY_FOLDER_NAME),
 )
 RECOVERY_POINT_BEYOND_END: Final = rule(
     "KL-305",
@@ -105,7 +105,7 @@ RECOVERY_POINT_BEYOND_END: Final = rule(
     reader=NO_EFFECT,
     actions=(COMPARE_REPLICAS, CHECK_HARDWARE),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.FOLLOWS_IN_REPLICA, Role.LOST_END),
+    roles=(Role.FOLLOWS_IN_REPLICA, Role.LOST_END, Role.BY_FOLDER_NAME),
 )
 LOG_START_BEYOND_END: Final = rule(
     "KL-306",
@@ -119,6 +119,7 @@ LOG_START_BEYOND_END: Final = rule(
     reader="If it leads, all older records are gone.",
     actions=(DO_NOT_START, SAVE_RECORDS),
     lookalikes=(COPIED_WHILE_RUNNING,),
+    roles=(Role.BY_FOLDER_NAME,),
 )
 LOG_START_BEYOND_HIGH_WATERMARK: Final = rule(
     "KL-307",
@@ -132,6 +133,7 @@ LOG_START_BEYOND_HIGH_WATERMARK: Final = rule(
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
     lookalikes=(OLD_HIGH_WATERMARK,),
+    roles=(Role.BY_FOLDER_NAME,),
 )
 CLEANER_OFFSET_BEYOND_END: Final = rule(
     "KL-308",
@@ -145,15 +147,16 @@ CLEANER_OFFSET_BEYOND_END: Final = rule(
     reader=NO_EFFECT,
     actions=(COMPARE_REPLICAS,),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.FOLLOWS_IN_REPLICA,),
+    roles=(Role.FOLLOWS_IN_REPLICA, Role.BY_FOLDER_NAME),
 )
 CHECKPOINT_ROW_WITHOUT_DIRECTORY: Final = rule(
     "KL-309",
     "checkpoint-row-without-directory",
     severity="I",
     title="a checkpoint names a partition that has no directory",
-    explanation="One checkpoint still lists a partition that was deleted or moved away. The row "
-    "disappears when the file is next written.",
+    explanation="One checkpoint still lists a partition that was deleted or moved away, or several "
+    "list one that by the metadata log only other brokers have. The row disappears when the file "
+    "is next written.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -166,15 +169,15 @@ REPLICA_DIRECTORY_MISSING: Final = rule(
     severity="H",
     title="the directory of a replica is missing",
     explanation="At least two checkpoints of the log directory, or the assignment in the "
-    "metadata log, name the partition, but it has no directory. A copy of single partitions "
-    "looks the same.",
+    "metadata log, name the partition, but it has no directory. Where the metadata log assigns it "
+    "to other brokers, it is KL-309. A copy of single partitions looks the same.",
     start="The broker creates an empty replica.",
     election="An empty replica that is still in the in-sync set can be elected, and then the other "
     "replicas truncate to nothing.",
     reader="If that happens, all records of the partition are gone.",
     actions=(DO_NOT_START, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION),
     lookalikes=(NOT_A_LIVE_DIRECTORY,),
-    roles=(Role.REPLICA_NOT_READ,),
+    roles=(Role.REPLICA_NOT_READ, Role.BY_FOLDER_NAME),
 )
 EPOCH_CHECKPOINT_NOT_RISING: Final = rule(
     "KL-311",
@@ -252,5 +255,5 @@ CLEAN_MARKER_CONTRADICTED: Final = rule(
     reader="Above the contradiction, consumers may get errors, or other records at offsets that "
     "were used before.",
     actions=(DO_NOT_START, FORCE_RECOVERY, COMPARE_REPLICAS),
-    roles=(Role.FOLLOWS_IN_REPLICA, Role.REPAIRED_BEFORE_START),
+    roles=(Role.FOLLOWS_IN_REPLICA, Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME),
 )

@@ -14,6 +14,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     NOTHING_TO_DO,
     RAISE_LIMIT,
     READ_WITH_PERMISSION,
+    RENAME_FOLDER,
     SUPPLY_WHAT_IS_MISSING,
     USE_NEWER_READER,
 )
@@ -197,7 +198,7 @@ REPLICA_NOT_SUPPLIED: Final = rule(
     "Predictions are possible, not proven.",
     reader=NO_EFFECT,
     actions=(SUPPLY_WHAT_IS_MISSING,),
-    roles=(Role.REPLICA_NOT_READ, Role.BESIDE_THE_LOGS),
+    roles=(Role.REPLICA_NOT_READ, Role.BESIDE_THE_LOGS, Role.BY_FOLDER_NAME),
 )
 COPIES_TAKEN_AT_DIFFERENT_TIMES: Final = rule(
     "KL-013",
@@ -211,4 +212,22 @@ COPIES_TAKEN_AT_DIFFERENT_TIMES: Final = rule(
     reader=NO_EFFECT,
     actions=(COPY_AGAIN,),
     lookalikes=(COPIED_WHILE_RUNNING, LAGGING_FOLLOWER),
+)
+FOLDER_OF_ANOTHER_PARTITION: Final = rule(
+    "KL-014",
+    "folder-of-another-partition",
+    severity="C",
+    title="a folder has the name of another partition",
+    explanation="A folder was renamed, or two folders were exchanged. Either the metadata log has "
+    "no such partition on this broker, and the broker lacks the folder of another one of the same "
+    "topic id; or the first batches are those that the other brokers have in another partition, "
+    "and not those of their copies of this one. Findings that follow from the wrong name are left "
+    "out.",
+    start="A broker goes by the name: it renames a folder that is not assigned to it to -stray and "
+    "creates an empty replica of the other partition, or it serves the records of one partition as "
+    "those of another.",
+    election="A copy of other records can be elected, and the other replicas truncate to its end.",
+    reader="If that copy leads, consumers get the records of another partition.",
+    actions=(RENAME_FOLDER,),
+    roles=(Role.PUT_TOGETHER_WRONGLY,),
 )

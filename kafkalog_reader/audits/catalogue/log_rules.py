@@ -194,7 +194,7 @@ START_WILL_CUT: Final = rule(
     reader="Records that were cut can be read only while another replica has them and leads.",
     actions=(DO_NOT_START, COMPARE_REPLICAS, SAVE_RECORDS),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.HIGH_WITH_PEER,),
+    roles=(Role.HIGH_WITH_PEER, Role.BY_FOLDER_NAME),
 )
 START_WILL_SERVE_DAMAGE: Final = rule(
     "KL-413",
@@ -208,7 +208,7 @@ START_WILL_SERVE_DAMAGE: Final = rule(
     election="As leader this replica cannot serve the damaged offsets to followers.",
     reader="Consumers fail at the damage.",
     actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
-    roles=(Role.REPAIRED_BEFORE_START,),
+    roles=(Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME),
 )
 DAMAGE_BELOW_RECOVERY_POINT: Final = rule(
     "KL-414",
@@ -222,6 +222,7 @@ DAMAGE_BELOW_RECOVERY_POINT: Final = rule(
     "fetches them again.",
     reader="Consumers fail at the damage; so does the log cleaner.",
     actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
+    roles=(Role.BY_FOLDER_NAME,),
 )
 END_WILL_BE_MISREAD: Final = rule(
     "KL-415",
@@ -237,7 +238,7 @@ END_WILL_BE_MISREAD: Final = rule(
     reader="Consumers may see two records at one offset, or a gap.",
     actions=(DO_NOT_START, FORCE_RECOVERY),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.FOLLOWS_IN_REPLICA, Role.REPAIRED_BEFORE_START),
+    roles=(Role.FOLLOWS_IN_REPLICA, Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME),
 )
 COMPACTION_LEFT_TWO_VALUES: Final = rule(
     "KL-416",
@@ -267,7 +268,7 @@ START_WILL_SET_ASIDE: Final = rule(
     reader="If no other replica holds the records, they cannot be read until the directory is "
     "restored by hand.",
     actions=(DO_NOT_START, RESTORE_TOPIC_ID, MOVE_COPY_ASIDE, SAVE_RECORDS),
-    roles=(Role.HIGH_WITH_PEER, Role.REPAIRED_BEFORE_START),
+    roles=(Role.HIGH_WITH_PEER, Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME),
 )
 START_WILL_EXPIRE: Final = rule(
     "KL-418",
@@ -284,5 +285,5 @@ START_WILL_EXPIRE: Final = rule(
     reader="Consumers below the new log start get an offset out of range; the records are gone.",
     actions=(KEEP_OLD_SEGMENTS, DO_NOT_START, REBUILD_INDEX),
     lookalikes=(PREALLOCATED,),
-    roles=(Role.HIGH_WITH_PEER,),
+    roles=(Role.HIGH_WITH_PEER, Role.BY_FOLDER_NAME),
 )

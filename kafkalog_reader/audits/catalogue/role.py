@@ -18,6 +18,8 @@ class Role(Enum):
     """Which copies of a partition are damaged, or whether others have it intact."""
     PUT_TOGETHER_WRONGLY = auto()
     """Directories that do not go together; each of them may be sound."""
+    BY_FOLDER_NAME = auto()
+    """Takes the name of the folder for the partition in it."""
     BESIDE_THE_LOGS = auto()
     """Severe although every log that was read may be sound."""
     TAIL = auto()

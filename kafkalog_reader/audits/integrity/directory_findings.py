@@ -70,7 +70,9 @@ _MAX_LISTED: Final = 1000
 
 
 def directory_findings(
-    root: LogDirectory, reported: Collection[Partition] = ()
+    root: LogDirectory,
+    reported: Collection[Partition] = (),
+    unassigned: Collection[Partition] = (),
 ) -> Iterator[Finding]:
     """Yield the findings of one log directory that was supplied completely.
 
@@ -78,6 +80,7 @@ def directory_findings(
         root: the log directory.
         reported: partitions that other brokers have and whose audits report that the replica here
             is missing or was not read.
+        unassigned: partitions that by the metadata log other brokers have, and this one has not.
     """
     place = PartitionDirectory.whole(root)
     try:
@@ -103,7 +106,8 @@ def directory_findings(
             directory=place,
             file=name,
         )
-    yield from _checkpoints(root, place, {entry.name for entry in entries}, reported)
+    names = {entry.name for entry in entries}
+    yield from _checkpoints(root, place, names, reported, unassigned)
 
 
 def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Finding]:
@@ -222,6 +226,7 @@ def _checkpoints(
     place: PartitionDirectory,
     names: set[str],
     reported: Collection[Partition],
+    unassigned: Collection[Partition],
 ) -> Iterator[Finding]:
     folders = {(n.topic, n.partition): n.state for n in map(parse_directory_name, names) if n}
     holds_replicas = any(topic != METADATA_TOPIC for topic, _ in folders)
@@ -257,8 +262,11 @@ def _checkpoints(
         is_missing = {HIGH_WATERMARKS, RECOVERY_POINTS} <= set(files) and not is_elsewhere
         if is_missing and (is_partial or (topic, partition) in reported):
             continue
+        is_lost = is_missing and (topic, partition) not in unassigned
         if is_elsewhere:
             instead = "its folder is in another log directory of this broker"
+        elif is_missing and not is_lost:
+            instead = "there is no such folder: by the metadata log other brokers have it"
         elif is_missing and f"{topic}-{partition}" in renamed:
             instead = f"there is no such folder: {renamed[f'{topic}-{partition}']} may be it"
         elif is_missing:
@@ -266,7 +274,7 @@ def _checkpoints(
         else:
             instead = "there is no such folder"
         yield finding(
-            REPLICA_DIRECTORY_MISSING if is_missing else CHECKPOINT_ROW_WITHOUT_DIRECTORY,
+            REPLICA_DIRECTORY_MISSING if is_lost else CHECKPOINT_ROW_WITHOUT_DIRECTORY,
             f"{shown(topic)}-{partition}: named by {', '.join(files)}, but {instead}",
             confidence="proven" if root.clean_shutdown else "possible",
             directory=place,

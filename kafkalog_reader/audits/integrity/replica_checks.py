@@ -54,8 +54,11 @@ class Checked:
 
 def check_replica(replica: Replica, stream: WatchedStream) -> Checked:
     """Check the files of a replica whose stream was read to its end."""
-    found = tuple(_checked(replica, stream, stream.next_offset))
-    return Checked(findings=found, log_end_offset=stream.next_offset)
+    end = stream.next_offset
+    if not _last_segment(replica):  # a broker creates an empty one at the log start
+        end = max(end, replica.log_start_offset)
+    found = tuple(_checked(replica, stream, end))
+    return Checked(findings=found, log_end_offset=end)
 
 
 def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> Iterator[Finding]:

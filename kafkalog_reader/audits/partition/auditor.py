@@ -33,6 +33,7 @@ from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
 from kafkalog_reader.audits.partition.lost_start import first_base
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, joined
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+from kafkalog_reader.audits.partition.swapped_folders import swapped_folders
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -69,6 +71,7 @@ def audit_partition(
     rule: TruncationRule | None = None,
     quick: bool = False,
     started_at: int | None = None,
+    misnamed: tuple[Misnamed, ...] = (),
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
 
@@ -87,6 +90,8 @@ def audit_partition(
         rule: how followers truncate; None: by the files, or all rules that may apply.
         quick: compare only epochs, ends and tails, and assume harmless starts.
         started_at: when brokers start, in milliseconds; None: right after their newest records.
+        misnamed: folders with a wrong name that concern it. Those whose names were exchanged are
+            recognised here.
     """
     auditor = _Auditor(
         progress=progress,
@@ -99,7 +104,25 @@ def audit_partition(
         started_at=started_at,
     )
     with one_look(directories) as looked_at:
-        return _audited(auditor, looked_at)
+        audit = _audited(auditor, looked_at)
+        return _not_compared(audit, misnamed or swapped_folders(audit))
+
+
+def _not_compared(audit: PartitionAudit, misnamed: tuple[Misnamed, ...]) -> PartitionAudit:
+    """The audit, without what would follow from the wrong names of folders."""
+    if not misnamed:
+        return audit
+    reason = "; ".join(each.why_not_compared for each in misnamed)
+    return replace(
+        audit,
+        comparison=NotCompared(reason),
+        elections=(),
+        verdict=Verdict.UNDECIDABLE,
+        compared_verdict=None,
+        reason=reason,
+        missing=None,
+        misnamed=misnamed,
+    )
 
 
 def _audited(auditor: _Auditor, directories: Sequence[PartitionDirectory]) -> PartitionAudit:

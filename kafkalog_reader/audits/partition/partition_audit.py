@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.commit import Commit
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
+    from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 
@@ -63,6 +64,7 @@ class PartitionAudit:
         lacking: brokers that were supplied and have no folder of the partition.
         replaced: those whose copy was moved aside, while a copy here reaches as far.
         commits: what consumer groups committed of it.
+        misnamed: folders with a wrong name that concern it; then its copies are not compared.
     """
 
     cluster_id: str | None
@@ -87,6 +89,7 @@ class PartitionAudit:
     lacking: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
     commits: tuple[Commit, ...] = ()
+    misnamed: tuple[Misnamed, ...] = ()
 
     @property
     def relation(self) -> Verdict:

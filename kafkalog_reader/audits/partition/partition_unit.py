@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.partition.renamed_folders import renamed_folders
 from kafkalog_reader.audits.partition.supply_findings import NOTHING_KNOWN, Supply
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.tables.request import ReadRequest
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.commit import Commit
+    from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.open_transactions_table import Coordinators
@@ -40,6 +42,7 @@ class PartitionUnit(Unit):
         down: brokers among those that do not start, each with the reason.
         commits: what consumer groups committed of it.
         coordinators: of the cluster's transactions; None if that was not requested.
+        misnamed: folders with a wrong name that concern it.
         of_groups: findings about the groups in it, if it is a partition of ``__consumer_offsets``.
     """
 
@@ -53,6 +56,7 @@ class PartitionUnit(Unit):
     down: tuple[tuple[int, str], ...] = ()
     commits: tuple[Commit, ...] = ()
     coordinators: Coordinators | None = None
+    misnamed: tuple[Misnamed, ...] = ()
     of_groups: tuple[Finding, ...] = ()
 
 
@@ -73,9 +77,14 @@ def partition_units(
     clusters = cluster_metadata(evidence) if clusters is None else clusters
     topics = {cluster_id: known.topics() for cluster_id, known in clusters.items()}
     alone = {cluster_id: each.each_alone() for cluster_id, each in topics.items()}
+    misnamed = renamed_folders(supplied, request, clusters)
     for (cluster_id, topic, partition), directories in supplied.topic_partitions(request):
         known = None if topic == METADATA_TOPIC else clusters.get(cluster_id)
-        unit = PartitionUnit(size_in_bytes=0, directories=directories)
+        unit = PartitionUnit(
+            size_in_bytes=0,
+            directories=directories,
+            misnamed=misnamed.get((cluster_id, topic, partition), ()),
+        )
         if known is not None and topic is not None and partition is not None:
             unit = replace(
                 unit,

@@ -69,10 +69,16 @@ class ReplicaAudit:
         return self.files.directory
 
     def is_contradicted(self, leader_epoch: int) -> bool:
-        """Whether batches behind the start of an epoch in the checkpoint have older ones."""
+        """Whether the log contradicts the row of an epoch in the checkpoint.
+
+        Batches behind its start have older epochs, or it begins above every offset that this
+        replica has or ever had, as a row of another partition's file does.
+        """
         last, end = self.history.last_leader_epoch, self.log_end
+        reached = max(end, self.files.checkpointed_high_watermark or 0)
         return (last is not None and last < leader_epoch) and any(
-            entry.leader_epoch == leader_epoch and entry.start_offset < end
+            entry.leader_epoch == leader_epoch
+            and (entry.start_offset < end or entry.start_offset > reached)
             for entry in self.files.epoch_entries or ()
         )
 

@@ -84,6 +84,8 @@ _SAYS: Final = {
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield the findings of the comparison; none if the replicas could not be compared."""
+    if audit.misnamed:  # KL-014
+        return
     if isinstance(audit.comparison, NotCompared):
         ids = {replica.name: replica.files.topic_id for replica in audit.replicas}
         yield finding(TOPIC_ID_MISMATCH, audit.reason, evidence=dict(ids))

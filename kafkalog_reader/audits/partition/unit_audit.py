@@ -41,6 +41,7 @@ def audit_unit(
         rule=rule_named(request.rule),
         quick=quick,
         started_at=request.started_at,
+        misnamed=unit.misnamed,
     )
     return replace(audit, lacking=unit.lacking, replaced=unit.replaced, commits=unit.commits)
 
@@ -56,5 +57,6 @@ def audit_compared(
         membership=unit.membership,
         rule=rule_named(request.rule),
         started_at=request.started_at,
+        misnamed=unit.misnamed,
     )
     return replace(audit, commits=unit.commits)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    CHECKPOINT_ROW_WITHOUT_DIRECTORY,
     REPLICA_DIRECTORY_MISSING,
 )
 from kafkalog_reader.audits.catalogue.input_rules import (
@@ -23,6 +24,7 @@ from kafkalog_reader.audits.integrity.partial_copy import (
     named_partitions,
 )
 from kafkalog_reader.audits.partition.moved_aside import is_replaced, moved_copy
+from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.audits.recovery.start import why_no_start
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.evidence import PartitionDirectory
@@ -59,7 +61,7 @@ def with_unread(
     for unit in units:
         here = {each.log_directory.broker_id for each in unit.directories} - {None}
         found = {
-            each: each.directory.log_directory.broker_id
+            _as_unassigned(each, unit.membership): each.directory.log_directory.broker_id
             for each in of_partition.get(unit.directories[0].identity, ())
             if each.directory is not None and each.directory.log_directory.broker_id not in here
         }
@@ -177,6 +179,28 @@ def _as_assigned(each: Finding, membership: PartitionMembership | None) -> Findi
         "which its checkpoints name", "which its checkpoints and the metadata log name"
     )
     return replace(each, confidence="proven", message=message)
+
+
+def _as_unassigned(each: Finding, membership: PartitionMembership | None) -> Finding:
+    """The finding; KL-309 if by the metadata log other brokers have the partition."""
+    if each.code != REPLICA_DIRECTORY_MISSING or membership is None:
+        return each
+    place = each.directory
+    if place is None or place.log_directory.broker_id in (None, *membership.replicas):
+        return each
+    return finding(
+        CHECKPOINT_ROW_WITHOUT_DIRECTORY,
+        f"{place.replica_name} has no folder {shown(place.topic or '')}-{place.partition}, which "
+        f"its checkpoints name, and needs none: {on_brokers(membership)}",
+        directory=place,
+        file=each.file,
+        evidence=dict(each.evidence),
+    )
+
+
+def on_brokers(membership: PartitionMembership) -> str:
+    """Where a partition is, by the metadata log."""
+    return f"by the metadata log it is on {joined_ids(membership.replicas)}"
 
 
 def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _SEVERE = "CH"
 _LOST_ENDS = codes_with(Role.LOST_END)
+_RENAME_FIRST = (
+    "first give the folders of other partitions their names (KL-014), and make the plan again"
+)
 
 
 class Decisions:
@@ -42,6 +45,7 @@ class Decisions:
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
         self._advised: set[str] = set()
+        self._is_misnamed = False
 
     def __len__(self) -> int:
         return len(self._decided)
@@ -77,6 +81,7 @@ class Decisions:
             self._advised.add(name)
         end = max(each.log_end for each in audit.everyone)
         self._take(own, name, end=end)
+        self._is_misnamed |= bool(audit.misnamed)
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
@@ -145,7 +150,7 @@ class Decisions:
             is_selected: other partitions of these brokers were not asked for.
         """
         return plan_of(
-            self._decided,
+            map(_renamed_first, self._decided) if self._is_misnamed else self._decided,
             paths=paths,
             severe=self._severe,
             configs=self._configs,
@@ -160,3 +165,11 @@ class Decisions:
 def _is_lost(found: Finding, end: int) -> bool:
     """Whether a checkpoint proves offsets that are above the end of every copy."""
     return found.code in _LOST_ENDS and found.severity == "C" and (found.next_offset or 0) > end
+
+
+def _renamed_first(decided: Choice | Unanswered) -> Unanswered:
+    """A partition without a plan: a plan is about whole brokers, and one must not start yet."""
+    if isinstance(decided, Unanswered):
+        return decided
+    brokers = tuple(sorted(each for each in decided.paths if each >= 0))
+    return Unanswered(name=decided.name, reason=_RENAME_FIRST, brokers=brokers)

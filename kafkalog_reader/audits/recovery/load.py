@@ -176,6 +176,8 @@ class LogLoad:
         if last is not None and self._is_known_sound(last):
             end = self._known[last.path].next_offset
             return SoundPrefix(next_offset=end, greatest_offset=end - 1, is_whole=True)
+        if self._on_disk is None:  # the log is empty at its start
+            return SoundPrefix(self._log_start, self._log_start - 1, is_whole=True)
         return sound_prefix(self._on_disk, self._progress)
 
     @property

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure
-from kafkalog_reader.errors import LogPosition, UnreadableFileError
-from kafkalog_reader.io.checkpoints import file_version
+from kafkalog_reader.errors import LocatedError, LogPosition, UnreadableFileError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets, file_version, read_topic_id
 from kafkalog_reader.io.names import (
     METADATA_TOPIC,
     OFFSET_CHECKPOINTS,
@@ -36,6 +37,7 @@ _LOADED_ENDINGS: Final = (
     ".log", ".index", ".timeindex", ".txnindex", ".cleaned", ".swap", ".snapshot",
 )  # fmt: skip
 _INDEXES: Final = (".index", ".timeindex")
+_NAME_EVERY_REPLICA: Final = ("recovery-point-offset-checkpoint", "replication-offset-checkpoint")
 
 
 def check_directories(root: LogDirectory) -> None:
@@ -89,9 +91,49 @@ def renamed_partition(root: LogDirectory, name: str) -> str | None:
     """The partition without a folder whose folder this may be, renamed; None if there is none."""
     for original in original_names(name):
         partition = f"{original.topic}-{original.partition}"
-        paths = (posixpath.join(path, partition) for path in (root.path, *root.siblings))
-        if not any(map(os.path.lexists, paths)):
+        if not _has_folder(root, partition):
             return partition
+    return _partition_by_topic_id(root, name)
+
+
+def _has_folder(root: LogDirectory, partition: str) -> bool:
+    paths = (posixpath.join(path, partition) for path in (root.path, *root.siblings))
+    return any(map(os.path.lexists, paths))
+
+
+def _partition_by_topic_id(root: LogDirectory, name: str) -> str | None:
+    """The only partition without a folder that the checkpoints name, if its topic has this id."""
+    try:
+        topic_id = read_topic_id(posixpath.join(root.path, name), context=root.context)
+        if topic_id is None:
+            return None
+        alone = replace(root, context=root.context.looking_again())
+        missing = _without_folder(alone, file_version(root.path, context=alone.context))
+    except (LocatedError, OSError):  # has its own finding
+        return None
+    same = [partition for of_topic, partition in missing if of_topic == topic_id]
+    return same[0] if len(same) == 1 else None
+
+
+@lru_cache(maxsize=64)
+def _without_folder(
+    root: LogDirectory, _version: FileVersion | None
+) -> tuple[tuple[str | None, str], ...]:
+    """The topic ids and names of these partitions; cached until the log directory changes."""
+    rows = [checkpointed_offsets(root, each) for each in _NAME_EVERY_REPLICA]
+    return tuple(
+        (_topic_id(root, topic), f"{topic}-{partition}")
+        for topic, partition in rows[0].keys() & rows[1].keys()
+        if topic != METADATA_TOPIC and not _has_folder(root, f"{topic}-{partition}")
+    )
+
+
+def _topic_id(root: LogDirectory, topic: str) -> str | None:
+    """The topic id in the first folder of a topic in a log directory; None without a folder."""
+    for entry in root.context.entries(root.path):
+        parsed = parse_directory_name(entry.name)
+        if parsed is not None and (parsed.topic, parsed.state) == (topic, None):
+            return read_topic_id(entry.path, context=root.context)
     return None
 
 

@@ -22,6 +22,7 @@ from kafkalog_reader.audits.integrity.directory_findings import (
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.identity_findings import identity_finding
+from kafkalog_reader.audits.integrity.partial_copy import named_partitions
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.commit_findings import commit_findings
 from kafkalog_reader.audits.partition.committed_offsets import with_commits
@@ -29,6 +30,7 @@ from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_starts
+from kafkalog_reader.audits.partition.misnamed import without_consequences
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
     PartitionUnit,
@@ -36,6 +38,8 @@ from kafkalog_reader.audits.partition.partition_unit import (
     partition_units,
 )
 from kafkalog_reader.audits.partition.quorum_findings import with_quorum_actions
+from kafkalog_reader.audits.partition.renamed_folders import renamed_folders
+from kafkalog_reader.audits.partition.renamed_units import lost_or_renamed, with_renamed
 from kafkalog_reader.audits.partition.replica_findings import replica_findings
 from kafkalog_reader.audits.partition.retry_findings import retry_findings
 from kafkalog_reader.audits.partition.segment_findings import segment_findings
@@ -63,10 +67,11 @@ from kafkalog_reader.tables.schemas.audits import FINDINGS
 from kafkalog_reader.tables.table import Column, Table, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
+    from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.integrity.partial_copy import Partition
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
@@ -97,6 +102,8 @@ class RootUnit(Unit):
     """Findings that were made while the work was planned."""
     reported: frozenset[Partition] = frozenset()
     """Partitions whose units report that their replica here is missing or was not read."""
+    unassigned: frozenset[Partition] = frozenset()
+    """Partitions in its checkpoints that by the metadata log only other brokers have."""
     selection: ReadRequest | None = None
     """The selected partitions; None for all."""
     holds_selected: bool = True
@@ -105,7 +112,7 @@ class RootUnit(Unit):
     @property
     def findings(self) -> list[Finding]:
         """All findings of the directory, in order; of a selection those that concern it."""
-        own = directory_findings(self.root, self.reported)
+        own = directory_findings(self.root, self.reported, self.unassigned)
         found = (each for each in (*self.found, *own) if self._is_asked(each))
         return sorted(found, key=lambda each: each.order)
 
@@ -138,9 +145,11 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         unread: list[Finding] = []
         for unit in with_unread(units, evidence, request):
             unread += unit.unread
-            yield unit
+            yield with_renamed(unit)
         lost = list(lost_partitions(evidence, request, clusters))
-        yield from _root_units(evidence, request, unread, lost)
+        renamed = renamed_folders(evidence, request, clusters) if lost else {}
+        found = list(lost_or_renamed(lost, renamed, request))
+        yield from _root_units(evidence, request, clusters, unread, lost, found)
 
     def read(
         self, unit: PartitionUnit | RootUnit, request: ReadRequest, progress: Progress = no_progress
@@ -161,8 +170,10 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
 def _root_units(
     evidence: Evidence,
     request: ReadRequest,
+    clusters: Mapping[str | None, ClusterMetadata],
     unread: Iterable[Finding],
     lost: Sequence[Finding],
+    found: Iterable[Finding],
 ) -> Iterator[RootUnit]:
     reported: dict[LogDirectory, set[Partition]] = defaultdict(set)
     for each in (*lost, *unread):
@@ -174,7 +185,7 @@ def _root_units(
                 reported[root].add((place.topic or "", place.partition or 0))
     is_whole = (request.topics, request.partitions, request.assigned) == (None, None, None)
     holders = {each.log_directory for each in evidence.partition_directories(request)}
-    mixed = (*lost, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
+    mixed = (*found, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
     for root in evidence.roots:
         own = tuple(
             each for each in mixed
@@ -182,8 +193,21 @@ def _root_units(
         )  # fmt: skip
         yield RootUnit(
             size_in_bytes=0, root=root, found=own, reported=frozenset(reported[root]),
+            unassigned=_unassigned(root, clusters.get(root.cluster_id)),
             selection=None if is_whole else request, holds_selected=root in holders,
         )  # fmt: skip
+
+
+def _unassigned(root: LogDirectory, cluster: ClusterMetadata | None) -> frozenset[Partition]:
+    """Partitions in the checkpoints of a log directory that only other brokers have."""
+    if cluster is None or root.broker_id is None:
+        return frozenset()
+    known = {place: cluster.partitions.get(place) for place in named_partitions(root)}
+    return frozenset(
+        place
+        for place, each in known.items()
+        if each is not None and root.broker_id not in each.replicas
+    )
 
 
 def _wrong_identities(evidence: Evidence) -> Iterator[Finding]:
@@ -230,10 +254,12 @@ def audited(
             audit = audit_unit(part, request, progress, quick=quick)
             found = findings_of(audit, unit.supply)
             if not number:
+                found += (*_misnamed(audit, request),)
                 found += (*commit_findings(audit), *unit.unread, *unit.of_groups)
                 found += (*transaction_findings(audit, unit.coordinators),)
                 if request.deep:
                     found += (*torn_findings(audit, unit.coordinators),)
+        found = tuple(without_consequences(found, audit.misnamed))
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each
@@ -241,6 +267,12 @@ def audited(
                 if each.code in OF_ONE_COPY
             )
         yield audit, tuple(sorted(found, key=lambda each: each.order))
+
+
+def _misnamed(audit: PartitionAudit, request: ReadRequest) -> Iterator[Finding]:
+    """KL-014, once for all partitions that it concerns."""
+    place = audit.topic or "", audit.partition or 0
+    return (each.finding() for each in audit.misnamed if each.is_reported_by(place, request))
 
 
 def _not_compared(each: Finding) -> Finding:

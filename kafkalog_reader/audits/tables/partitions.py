@@ -41,7 +41,11 @@ class PartitionsTable(Table[PartitionUnit]):
         """Yield the row of a partition; what cannot be concluded is null."""
         schema = self.projected(request)
         audit = audit_partition(
-            unit.directories, progress, topics=unit.topics, membership=unit.membership
+            unit.directories,
+            progress,
+            topics=unit.topics,
+            membership=unit.membership,
+            misnamed=unit.misnamed,
         )
         row = partition_row(audit)
         if "lastStableOffset" in schema.names:

@@ -153,3 +153,21 @@ def test_a_leader_that_lost_its_epoch_is_named_by_metadata_of_that_epoch(tmp_pat
     codes = {each.code for each in findings_of(audit)}
     assert "KL-521" in codes
     assert "KL-526" not in codes
+
+
+@pytest.mark.parametrize(
+    ("epochs", "high_watermark", "is_evidence"),
+    [
+        pytest.param("2:0 7:265", 1, False, id="of-another-partition"),
+        pytest.param("2:0 7:1", 1, True, id="elected-at-its-end"),
+        pytest.param("2:0 7:2", 2, True, id="elected-before-its-log-lost-its-end"),
+    ],
+)
+def test_a_row_above_every_offset_of_a_copy_is_no_election(
+    epochs: str, high_watermark: int, is_evidence: bool, tmp_path: Path
+) -> None:
+    """A leader epoch begins at the log end of its leader, which a replica has reached."""
+    foreign = held("x@0/e2", epochs, high_watermark)
+    audit = audited(tmp_path, state_of(CONTINUED, CONTINUED, foreign, leader=0, leader_epoch=2))
+    assert audit.is_metadata_older == is_evidence
+    assert ("KL-526" in {each.code for each in findings_of(audit)}) == is_evidence

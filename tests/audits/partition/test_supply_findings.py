@@ -9,6 +9,7 @@ import pytest
 
 from fixtures import captures
 from fixtures.builder import cluster, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.audits.catalogue.actions import START_WITHOUT_CHECKPOINT
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
 from kafkalog_reader.audits.tables.findings import audited
@@ -84,6 +85,34 @@ def test_a_folder_that_checkpoints_and_the_assignment_name_is_missed_once(tmp_pa
         (tmp_path / "all" / "broker-1" / name).write_text("0\n0\n")
     (found,) = of_code(found_in(tmp_path / "all"), "KL-310")
     assert dict(found.evidence)["brokers"] == "1"
+
+
+def with_rows_of_another_broker(root: Path) -> None:
+    """By the metadata log only broker 2 has t-1; the checkpoints of broker 1 name it, too."""
+    states = [
+        PartitionState(replicas=(1, 2), in_sync=(1, 2), leader=1, leader_epoch=0),
+        PartitionState(replicas=(2,), in_sync=(2,), leader=2, leader_epoch=0, partition=1),
+    ]
+    zero, one = replica(AB, high_watermark=2), replica(AB, high_watermark=2, partition=1)
+    cluster(root, {1: [zero, one, metadata_log(states)], 2: [zero, one]})
+    shutil.rmtree(root / "broker-1" / "t-1")
+
+
+def test_a_row_of_a_partition_that_other_brokers_have_is_no_missing_folder(tmp_path: Path) -> None:
+    with_rows_of_another_broker(tmp_path)
+    found = found_in(tmp_path)
+    assert of_code(found, "KL-310") == []
+    (row,) = of_code(found, "KL-309")
+    assert row.severity == "I"
+    assert row.message.endswith("and needs none: by the metadata log it is on broker 2")
+
+
+def test_neither_is_it_of_one_broker_alone(tmp_path: Path) -> None:
+    with_rows_of_another_broker(tmp_path)
+    found = found_in(tmp_path / "broker-1")
+    assert of_code(found, "KL-310") == []
+    (row,) = of_code(found, "KL-309")
+    assert row.message.startswith("t-1: named by")
 
 
 def test_other_partitions_of_the_topic_have_more_replicas(tmp_path: Path) -> None:

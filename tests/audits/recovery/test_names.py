@@ -5,10 +5,13 @@ Source: Kafka 4.3, LocalLog#parseTopicPartitionName, LogFileUtils#offsetFromFile
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.builder import cluster, replica
+from fixtures.builder.replica import TOPIC_ID
 from kafkalog_reader.audits.recovery.names import (
     check_directories,
     check_files,
@@ -167,3 +170,26 @@ def test_a_folder_may_be_a_renamed_partition(
 ) -> None:
     (log_directory / name).mkdir()
     assert renamed_partition(root_of(log_directory), name) == partition
+
+
+@pytest.mark.parametrize(
+    ("topic_id", "removed", "partition"),
+    [
+        pytest.param(TOPIC_ID, [], "t-1", id="the-only-one-that-is-missing"),
+        pytest.param("b" * 21 + "A", [], None, id="of-another-topic"),
+        pytest.param(TOPIC_ID, ["t-2"], None, id="one-of-two"),
+    ],
+)
+def test_the_topic_id_shows_which_partition_it_may_be(
+    topic_id: str, removed: list[str], partition: str | None, tmp_path: Path
+) -> None:
+    """t-1 was renamed to a name that begins with no partition's; the checkpoints have its row."""
+    held = [
+        replica("a@0/e0", partition=number, high_watermark=1, topic_id=of_topic)
+        for number, of_topic in ((0, TOPIC_ID), (1, topic_id), (2, TOPIC_ID))
+    ]
+    (path,) = cluster(tmp_path, {1: held}).values()
+    (path / "t-1").rename(path / "t_1")
+    for name in removed:
+        shutil.rmtree(path / name)
+    assert renamed_partition(root_of(path), "t_1") == partition
