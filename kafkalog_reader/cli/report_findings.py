@@ -10,7 +10,13 @@ from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.cli.inspect_file import structures
 from kafkalog_reader.cli.options import read_context
-from kafkalog_reader.cli.verify_report import brokers_of, first_actions, kind_head, where_lines
+from kafkalog_reader.cli.verify_report import (
+    brokers_of,
+    commands_of,
+    first_actions,
+    kind_head,
+    where_lines,
+)
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.format.batch_fields import LENGTH_END
 from kafkalog_reader.io.names import TEXT_FILES
@@ -24,7 +30,6 @@ from kafkalog_reader.report.html import (
     list_html,
     text_html,
 )
-from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import plain
 
@@ -84,8 +89,8 @@ def _kind_html(report: Report, kind: IncidentKind, showing: _Bytes) -> str:
     name = element("span", text_html(code.text.strip()), "name")
     summary = f"{tag}{name}{text_html(title.text.strip())}"
     actions = list_html((f"→ {text_html(text)}" for text in _action_texts(kind)), "actions")
-    members = (each for one in kind.incidents[:IN_FULL] for each in one.members)
-    commands = commands_html(repair_commands(repair for e in members for repair in e.repairs))
+    shown_actions = first_actions(kind.incidents[:1])
+    commands = commands_html(commands_of(shown_actions, kind.incidents[:IN_FULL]))
     meaning = CATALOGUE[kind.headline.code].explanation
     parts = [actions, commands]
     parts += [_incident_html(report, each, showing) for each in kind.incidents[:IN_FULL]]

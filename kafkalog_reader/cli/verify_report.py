@@ -238,11 +238,11 @@ class Report:
                 yield from self.member_lines(each, columns)
         if more := len(kind.incidents) - len(shown_places):
             yield (Span(f"  ... {more:,} more (--verbose)"),)
-        for action in first_actions(shown_in_full):
+        actions = first_actions(shown_in_full)
+        for action in actions:
             text = ACTIONS[action].text(**brokers_of(kind, action))
             yield from wrapped(f"→ {text}", columns, indent=2, hanging=2)
-        members = (each for one in shown_places for each in one.members)
-        for command in repair_commands(repair for each in members for repair in each.repairs):
+        for command in commands_of(actions, shown_places):
             yield from command_lines(command, columns, indent=6)
 
     def member_lines(self, incident: Incident, columns: int) -> Iterator[Line]:
@@ -377,6 +377,17 @@ def first_actions(found: Iterable[Incident]) -> list[str]:
     )
     first = {each[0] for each in actions if each} - {NOTHING_TO_DO}
     return [action for action in ACTIONS if action in (first or {NOTHING_TO_DO})]
+
+
+def commands_of(actions: Sequence[str], found: Iterable[Incident]) -> list[str]:
+    """The commands that carry out these actions; those of others would seem to belong to them."""
+    return repair_commands(
+        repair
+        for one in found
+        for each in one.members
+        if each.actions and each.actions[0] in actions
+        for repair in each.repairs
+    )
 
 
 def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:

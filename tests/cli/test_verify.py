@@ -13,9 +13,13 @@ from click.testing import CliRunner
 
 from fixtures import captures
 from fixtures.builder import cluster, replica
+from kafkalog_reader.audits.integrity.file_repair import SetOffset
+from kafkalog_reader.audits.integrity.finding import Finding
+from kafkalog_reader.cli.incident import Incident
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 from kafkalog_reader.cli.verify import verify_command
+from kafkalog_reader.cli.verify_report import commands_of, first_actions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +38,22 @@ def flipped(tmp_path: Path) -> Path:
     content[2000] ^= 4
     segment.write_bytes(content)
     return root
+
+
+def test_a_command_is_printed_with_its_action_only() -> None:
+    """KL-519 stood above the command of a hidden KL-802, as if it were what its action asks."""
+    empty = Finding(
+        code="KL-519", severity="H", message="its election empties them", actions=("A5",)
+    )
+    behind = Finding(
+        code="KL-802", severity="M", message="below the log start", actions=("A12",),
+        repairs=(SetOffset(groups=("g",), topic="t", partition=0, offset=25),),
+    )  # fmt: skip
+    incident = Incident("t-0", empty, (empty, behind))
+    assert commands_of(first_actions([incident]), [incident]) == []
+    alone = Incident("t-0", behind, (behind,))
+    (command,) = commands_of(first_actions([alone]), [alone])
+    assert command.endswith("--to-offset 25 --execute")
 
 
 @pytest.mark.parametrize("state", ["running", "stopped", "killed"])
