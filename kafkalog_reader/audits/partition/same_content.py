@@ -22,11 +22,12 @@ _Batch = tuple[int, int, int]
 
 
 def is_same_content(one: PartitionDirectory, other: PartitionDirectory) -> bool | None:
-    """Whether two folders hold the same batches, where both logs have offsets.
+    """Whether two folders begin with the same batch, where both logs have offsets.
 
-    Compared are the first batches after the later of the two log starts. Where these differ, those
-    of the last segments decide, which compaction has not changed. A checksum covers the records,
-    their producer and their timestamps, so that two partitions hardly ever have the same.
+    Compared is the first batch after the later of the two log starts. What follows may differ: a
+    fork is within one partition. Where the first ones differ, those of the last segments decide,
+    which compaction has not changed. A checksum covers the records, their producer and their
+    timestamps, so that two partitions hardly ever have the same.
 
     Returns:
         None if the logs have no batches to compare, or one of them cannot be read.
@@ -90,7 +91,8 @@ def _are_same(
     ]
     if not any(compared):
         return None
-    return compared[0] == compared[1]
+    one, other = (min(each.items(), default=None) for each in compared)
+    return one == other
 
 
 def _batches(

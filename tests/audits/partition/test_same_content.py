@@ -42,6 +42,11 @@ def test_other_records_at_the_same_offsets_are_another_partition(tmp_path: Path)
     assert is_same_content(one, other) is False
 
 
+def test_a_fork_is_within_one_partition(tmp_path: Path) -> None:
+    one, other = folders(tmp_path, replica("a@0/e0 b@1/e1"), replica("a@0/e0 c@1/e2"))
+    assert is_same_content(one, other) is True
+
+
 def test_logs_are_compared_where_both_have_offsets(tmp_path: Path) -> None:
     """Retention removed the first segments of one of them; the other has one segment."""
     late = "c@2/e0 d@3/e0"

@@ -141,7 +141,8 @@ def test_other_records_in_one_partition_are_a_conflict(tmp_path: Path) -> None:
 def test_a_fork_behind_equal_records_is_a_fork(tmp_path: Path) -> None:
     one = replica("a@0/e0 b@1/e0 c@2/e1", high_watermark=2)
     other = replica("a@0/e0 b@1/e0 d@2/e2", high_watermark=2)
-    cluster(tmp_path, {0: one, 1: other})
+    alike = replica("a@0/e0 b@1/e0", high_watermark=2, partition=1)
+    cluster(tmp_path, {0: [one, alike], 1: [other, alike]})
     codes = {each["code"] for each in found_in(tmp_path)}
     assert "KL-503" in codes
     assert SWAPPED not in codes
