@@ -144,7 +144,7 @@ def offset_findings(
         HIGH_WATERMARK_BEYOND_END: (
             HIGH_WATERMARKS,
             "high watermark",
-            "records known to be committed are gone",
+            "records known to be committed are gone from this copy",
         ),
         RECOVERY_POINT_BEYOND_END: (
             RECOVERY_POINTS,
