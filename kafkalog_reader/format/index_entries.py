@@ -6,9 +6,11 @@ Source: Kafka 4.0, storage OffsetIndex, TimeIndex, AbortedTxn, ProducerSnapshot.
 from __future__ import annotations
 
 import struct
-from typing import Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 _STRUCT_CODES: Final = {"i2": "h", "i4": "l", "i8": "q"}
 
@@ -29,8 +31,15 @@ class FixedEntry:
     def __init__(self, **fields: str) -> None:
         self.names = tuple(fields)
         self.struct = struct.Struct(">" + "".join(_STRUCT_CODES[kind] for kind in fields.values()))
-        self.dtype = np.dtype([(name, f">{kind}") for name, kind in fields.items()])
         self.size = self.struct.size
+        self._fields = fields
+
+    @cached_property
+    def dtype(self) -> np.dtype[np.void]:
+        """Imports numpy, which the help of the commands does without."""
+        import numpy as np
+
+        return np.dtype([(name, f">{kind}") for name, kind in self._fields.items()])
 
 
 OFFSET_INDEX_ENTRY: Final = FixedEntry(relative_offset="i4", position="i4")

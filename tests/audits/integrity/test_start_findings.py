@@ -134,24 +134,6 @@ def test_an_end_that_lies_before_the_last_index_entry_is_misread(tmp_path: Path)
     assert (found.first_offset, found.next_offset) == (48, 72)  # the end is read at the base
 
 
-@pytest.mark.parametrize("has_marker", [True, False])
-def test_the_marker_is_moved_aside_only_where_it_is(tmp_path: Path, has_marker: bool) -> None:
-    """The file is gone, and the log start is above the end that the broker then sees."""
-    directory = copied("stopped", tmp_path)
-    for file in directory.iterdir():
-        if file.name.startswith("0"):
-            file.unlink()
-    checkpoint = tmp_path / "log-start-offset-checkpoint"
-    checkpoint.write_text("0\n1\ncodec-none 0 25\n")
-    marker = tmp_path / ".kafka_cleanshutdown"
-    assert marker.exists()
-    if not has_marker:
-        marker.unlink()
-    found = {each.code: each for each in predictions(directory)}
-    assert ("A33" in found["KL-415"].actions) == has_marker
-    assert "A4" in found["KL-415"].actions
-
-
 def test_a_missing_topic_id_sets_the_directory_aside(tmp_path: Path) -> None:
     directory = copied("stopped", tmp_path)
     (directory / "partition.metadata").unlink()
