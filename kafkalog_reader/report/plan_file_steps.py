@@ -165,13 +165,13 @@ def _write_log_starts(plan: Plan) -> Iterator[PlanStep]:
         place = choice.topic, choice.partition
         start = choice.log_starts.get(choice.leader, 0)
         rows = choice.log_start_rows.get(broker, {})
-        if rows.get(place, start if not is_filled else 0) != start:
+        if (rows or {}).get(place, start if not is_filled else 0) != start:
             root = posixpath.dirname(choice.paths[broker].rstrip("/"))
             changed[root] |= {place: start}
             owners[root] = broker, rows
     for root, starts in changed.items():
         broker, rows = owners[root]
-        written = {**rows, **starts}
+        written = {**(rows or {}), **starts}
         lines = (
             _VERSION,
             str(len(written)),
@@ -186,6 +186,7 @@ def _write_log_starts(plan: Plan) -> Iterator[PlanStep]:
             "The file has the log start of the copy that was moved away: records below it would be "
             "deleted, or deleted ones would come back. This is the whole file, with the log start "
             "of the new copy.",
+            is_new=rows is not None and not rows,  # there may be no such file
         )
 
 

@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -25,8 +26,6 @@ from kafkalog_reader.cli.run import status
 from kafkalog_reader.report.plan_steps import _START_WORDS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Answer, Run
 
 S3_2 = captures.path("s3_2/both-led")
@@ -161,6 +160,35 @@ def test_opposite_wishes_replace_a_copy_while_both_brokers_are_stopped(
     (step,) = [step for step in document["steps"] if step["kind"] == "replaceCopy"]
     assert step["brokers"] == [replaced["brokerId"]]
     assert any(command.startswith("rsync -a --exclude='*index'") for command in step["commands"])
+
+
+@pytest.mark.parametrize("has_file", [True, False])
+def test_a_file_is_kept_only_where_there_is_one(run: Run, tmp_path: Path, has_file: bool) -> None:
+    """A broker has no log-start-offset-checkpoint until it deletes records of some partition."""
+    logs = {1: {"a": LONG, "b": SHORT}, 2: {"a": SHORT, "b": LONG}}
+    nodes = {
+        broker: [
+            replica(
+                log, topic=topic, topic_id=f"{ord(topic):A<22d}", high_watermark=2,
+                log_start=1 if log is LONG else 0,
+            )
+            for topic, log in of_broker.items()
+        ]
+        for broker, of_broker in logs.items()
+    }  # fmt: skip
+    cluster(tmp_path, nodes)
+    if not has_file:
+        for file in tmp_path.glob("*/log-start-offset-checkpoint"):
+            file.unlink()
+        log = next(tmp_path.glob("*2/b-0"))
+        (log.parent / "log-start-offset-checkpoint").write_text("0\n1\nb 0 1\n")
+    document = plan(run("plan", tmp_path, "--format", "json"))
+    written = [step for step in document["steps"] if step["kind"] == "writeFile"]
+    assert written
+    for step in written:
+        kept = [shlex.split(each)[2] for each in step["commands"] if each.startswith("cp -p")]
+        assert all(Path(each).exists() for each in kept)
+        assert bool(kept) == has_file
 
 
 def test_opposite_wishes_are_met_by_the_isr_where_it_holds_good_copies_only(

@@ -84,7 +84,8 @@ class Choice:
             start at the time of the files does, by retention; empty if a start time was given.
         assigned: brokers of the assignment, the preferred leader first; empty if that is unknown.
         epoch_rows: by broker, what its ``leader-epoch-checkpoint`` should hold, where it does not.
-        log_start_rows: by broker, the rows of its ``log-start-offset-checkpoint``.
+        log_start_rows: by broker, the rows of its ``log-start-offset-checkpoint``; None if they
+            cannot be read.
         paths: partition directories by broker.
         size_in_bytes: of the leader's log.
         allows_unclean: whether the topic's own configuration allows unclean election.
@@ -119,7 +120,7 @@ class Choice:
     expiring_later: tuple[int, ...] = ()
     assigned: tuple[int, ...] = ()
     epoch_rows: Mapping[int, EpochRows] = field(default_factory=dict)
-    log_start_rows: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
+    log_start_rows: Mapping[int, Mapping[TopicPartition, int] | None] = field(default_factory=dict)
     paths: Mapping[int, str] = field(default_factory=dict)
     size_in_bytes: int = 0
     allows_unclean: bool = False

@@ -276,11 +276,11 @@ def _broker(replica: Replica | ReplicaAudit | Candidate) -> int:
     return -1 if replica.broker_id is None else replica.broker_id
 
 
-def _log_start_rows(root: LogDirectory) -> Mapping[TopicPartition, int]:
+def _log_start_rows(root: LogDirectory) -> Mapping[TopicPartition, int] | None:
     """Rows as they stand; none where there is no file, or the directory itself was not given."""
     if root.clean_shutdown is None:
         return {}
     try:
         return read_log_starts(root)
     except DirectoryFailure:  # a release that starts without it
-        return {}
+        return None
