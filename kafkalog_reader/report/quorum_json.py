@@ -46,6 +46,14 @@ def quorum_object(audit: QuorumAudit) -> dict[str, Any]:
             {"path": shown(each.directory.path), "problem": each.problem} for each in quorum.unread
         ],
         "partings": _partings(quorum),
+        "cutTails": [
+            {
+                "nodeId": each.copy.node_id,
+                "firstOffset": each.first_offset,
+                "nextOffset": each.next_offset,
+            }
+            for each in audit.cut_tails
+        ],
         "elections": [_outcome(each) for each in audit.outcomes],
         "startFirst": [each.node_id for each in audit.start_first],
         "neededButStop": [each.node_id for each in audit.needed_but_stop],

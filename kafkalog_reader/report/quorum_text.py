@@ -67,6 +67,9 @@ def headline(audit: QuorumAudit) -> str:
             )
         case Verdict.MAY_LOSE:
             harmful = [each for each in audit.outcomes if each.can_win and not each.is_harmless]
+            if not harmful:
+                whose = names_text([each.copy for each in audit.cut_tails])
+                return f"{name}: damage: the start of {whose} CUTS records that may be committed"
             return (
                 f"{name}: an election can LOSE records that may be committed: "
                 f"{names_text([each.copy for each in harmful])} can be elected without them"
@@ -160,6 +163,15 @@ def outcome_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     """The lines after the table: what is committed, what elections do, and steps."""
     yield ()
     yield from _committed_lines(audit, columns)
+    for tail in audit.cut_tails:
+        name = node_name(tail.copy)
+        offsets = f"{tail.first_offset:,} to {tail.next_offset - 1:,}"
+        text = (
+            f"The start of {name} cuts off what lies behind the damage in its log: offsets "
+            f"{offsets}, as far as they can be read. No copy keeps them. Save the folder before "
+            "any start."
+        )
+        yield from wrapped(text, columns)
     for unread in audit.quorum.unread:
         text = f"Not read: {unread.problem}"
         for line in wrapped(text, columns):
@@ -234,7 +246,7 @@ def _election_lines(
     elif outcome.copy.is_empty:
         text = "its log is empty: the cluster begins anew"
     elif not lost:
-        text = "nothing in these files is lost"
+        text = f"nothing {'else ' if audit.cut_tails else ''}in these files is lost"
     elif not harm and not doubt:
         text = f"{_count(lost, 'record')} lost, none of which was committed"
     else:

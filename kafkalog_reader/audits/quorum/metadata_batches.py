@@ -13,7 +13,7 @@ import numpy as np
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.batch_run import BatchRun
-from kafkalog_reader.scan.scan import Scan, ScanPolicy
+from kafkalog_reader.scan.scan import TOLERANT, Scan, ScanPolicy
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
@@ -36,6 +36,8 @@ class MetadataBatches:
         base_offset, last_offset, leader_epoch, crc: one entry per batch.
         slices: the bytes of these batches.
         damage: where and why the log is cut; empty if every byte is sound, or unfinished.
+        readable_end: one past the last sound batch behind the damage, which a start cuts off; the
+            log end if there is none.
     """
 
     start: int | None
@@ -45,6 +47,7 @@ class MetadataBatches:
     crc: NDArray[np.int64]
     slices: tuple[SegmentSlice, ...]
     damage: str = ""
+    readable_end: int = 0
 
     @property
     def next_offset(self) -> int:
@@ -106,11 +109,13 @@ def read_batches(directory: PartitionDirectory) -> MetadataBatches:
         )
         if damage:
             break
+    behind = found[len(slices) - 1 :] if damage else ()
     empty = np.empty(0, np.int64)
     return MetadataBatches(
         start=found[0].base_offset if found else None,
         slices=tuple(slices),
         damage=damage,
+        readable_end=max((_readable_end(each, directory) for each in behind), default=0),
         **{name: np.concatenate([empty, *parts]) for name, parts in columns.items()},
     )
 
@@ -159,3 +164,13 @@ def parting(one: MetadataBatches, other: MetadataBatches) -> Parting:
         is_fork=True,
         is_conflict=epochs[0] == epochs[1],
     )
+
+
+def _readable_end(segment: SegmentFiles, directory: PartitionDirectory) -> int:
+    """One past the last sound batch of a segment, wherever damage is; 0 without one."""
+    end = 0
+    for run in Scan(segment, TOLERANT, context=directory.context):
+        if isinstance(run, BatchRun):
+            sound = run.last_offset[np.asarray(run.crc_valid)]
+            end = max(end, int(sound.max(initial=-1)) + 1)
+    return end

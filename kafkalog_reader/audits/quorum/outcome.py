@@ -28,7 +28,8 @@ class Verdict(Enum):
     ELECTABLE = "electable"
     """A majority can start, and whoever is elected keeps what may be committed."""
     MAY_LOSE = "mayLoseCommitted"
-    """A controller can be elected without records that are, or may be, committed."""
+    """A controller can be elected without records that are, or may be, committed, or a start cuts
+    such records off behind damage."""
     NO_MAJORITY = "noMajority"
     """Fewer voters than a majority can start."""
     CONTRADICTED = "contradicted"
@@ -66,6 +67,15 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CutTail:
+    """Offsets behind damage that a start cuts off, and that no copy keeps; half-open."""
+
+    copy: MetadataCopy
+    first_offset: int
+    next_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumAudit:
     """The answer about one cluster.
 
@@ -77,6 +87,7 @@ class QuorumAudit:
             them as leader (``Quorum.naming_as_leader``).
         committed: of the copy that reaches furthest; None if there is no copy.
         further: copies of nodes without a vote that reach further than every voter's.
+        cut_tails: what starts cut off, whoever is elected.
     """
 
     quorum: Quorum
@@ -86,6 +97,7 @@ class QuorumAudit:
     needed_but_stop: tuple[MetadataCopy, ...]
     committed: CommittedOffsets | None
     further: tuple[MetadataCopy, ...]
+    cut_tails: tuple[CutTail, ...] = ()
 
     @property
     def is_clean(self) -> bool:
@@ -103,9 +115,16 @@ def audit_quorum(quorum: Quorum) -> QuorumAudit:
     outcomes = tuple(_outcome(quorum, each) for each in ranked)
     furthest = max(quorum.copies, key=lambda each: each.end, default=None)
     best = ranked[0].end if ranked else None
+    kept = max((each.end.offset for each in quorum.copies), default=0)
+    cut_tails = tuple(
+        CutTail(copy=each, first_offset=kept, next_offset=each.batches.readable_end)
+        for each in quorum.copies
+        if each.batches.readable_end > kept
+    )
     return QuorumAudit(
         quorum=quorum,
-        verdict=_verdict(quorum, outcomes),
+        cut_tails=cut_tails,
+        verdict=_verdict(quorum, outcomes, cut_tails),
         outcomes=outcomes,
         start_first=_start_first(quorum, outcomes),
         needed_but_stop=_needed_but_stop(quorum),
@@ -137,7 +156,9 @@ def _outcome(quorum: Quorum, copy: MetadataCopy) -> Outcome:
     )  # fmt: skip
 
 
-def _verdict(quorum: Quorum, outcomes: tuple[Outcome, ...]) -> Verdict:
+def _verdict(
+    quorum: Quorum, outcomes: tuple[Outcome, ...], cut_tails: tuple[CutTail, ...]
+) -> Verdict:
     voters = quorum.voters
     if voters is None:
         return Verdict.UNKNOWN_VOTERS
@@ -146,7 +167,7 @@ def _verdict(quorum: Quorum, outcomes: tuple[Outcome, ...]) -> Verdict:
         return Verdict.CONTRADICTED
     if not any(each.can_win for each in outcomes):
         return Verdict.NO_MAJORITY
-    if all(each.is_harmless for each in outcomes if each.can_win):
+    if not cut_tails and all(each.is_harmless for each in outcomes if each.can_win):
         return Verdict.ELECTABLE
     return Verdict.MAY_LOSE
 

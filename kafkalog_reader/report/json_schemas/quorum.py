@@ -71,6 +71,7 @@ def quorum_schema() -> Schema:
         "offset": INTEGER,
         **typed(BOOLEAN, "isFork", "isConflict", "isCompared"),
     }
+    tail = {"nodeId": or_null(INTEGER), **typed(INTEGER, "firstOffset", "nextOffset")}
     sources = [each.value for each in VoterSource]
     return {
         "$schema": DIALECT,
@@ -91,6 +92,7 @@ def quorum_schema() -> Schema:
                 "copies": list_of(object_of(copy)),
                 "unread": list_of(object_of(typed(TEXT, "path", "problem"))),
                 "partings": list_of(object_of(parting)),
+                "cutTails": list_of(object_of(tail)),
                 "elections": list_of(object_of(election)),
                 **typed(names, "startFirst", "neededButStop"),
                 "steps": list_of(object_of({"text": TEXT, "commands": list_of(TEXT)})),

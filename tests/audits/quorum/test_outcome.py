@@ -62,3 +62,29 @@ def test_a_leader_that_has_forgotten_is_needed_by_a_majority(tmp_path: Path) -> 
     assert not audit.is_clean
     write_controllers(tmp_path / "none", {1: "11", 3: "111"}, without=(3,))
     assert audited(tmp_path / "none").is_clean
+
+
+def _damaged(root: Path, node: int, offset: int) -> None:
+    """Flip a bit of the record at an offset; its batch begins with the offset."""
+    (log,) = root.glob(f"*-{node}/__cluster_metadata-0/*.log")
+    content = bytearray(log.read_bytes())
+    content[content.index(offset.to_bytes(8, "big")) + 65] ^= 1
+    log.write_bytes(content)
+
+
+def test_what_a_start_cuts_off_behind_damage_is_lost(tmp_path: Path) -> None:
+    """A controller opens its log as after a crash, and ends it at the first bad batch."""
+    write_controllers(tmp_path, {1: "11111"}, voters=(1,))
+    _damaged(tmp_path, 1, 2)
+    audit = audited(tmp_path)
+    (tail,) = audit.cut_tails
+    assert (tail.copy.node_id, tail.first_offset, tail.next_offset) == (1, 2, 5)
+    assert audit.verdict is Verdict.MAY_LOSE
+
+
+def test_what_another_copy_holds_is_not_lost_behind_damage(tmp_path: Path) -> None:
+    write_controllers(tmp_path, {1: "11111", 2: "11111", 3: "111"})
+    _damaged(tmp_path, 1, 2)
+    audit = audited(tmp_path)
+    assert audit.cut_tails == ()
+    assert [lost.next_offset for each in audit.outcomes for lost in each.lost if each.can_win]
