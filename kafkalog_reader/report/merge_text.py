@@ -28,10 +28,12 @@ def merge_reason(outcome: MergeOutcome, copies: int) -> str:
             if corrected
             else "What can be read of the only copy makes a sound log"
         )
+    elif outcome.gained_offsets <= 0:
+        reason = "Every start cuts records behind damage that a merged log keeps"
     else:
         reason = "No copy has every record intact, but a merged log has more than any of them"
-        if corrected:
-            reason += f"; {batches} can be corrected"
+    if copies > 1 and corrected:
+        reason += f"; {batches} can be corrected"
     if not outcome.lost:
         return f"{reason}. Nothing is lost then."
     lost = [offsets_text(first, stop) for first, stop in outcome.lost[:_SHOWN]]

@@ -29,7 +29,7 @@ def lost_offsets(
     found: Survey,
     expected: ExpectedEnds,
 ) -> list[LostOffsets]:
-    """What is missing between the offsets asked for: at the end, and between batches.
+    """What is missing between the offsets asked for: at both ends, and between batches.
 
     Args:
         directory: the copy; its log directory was prepared for ``expected``.
@@ -47,6 +47,10 @@ def lost_offsets(
             )
             for first, last in found.read.missing_ranges
         ]
+        begin, first = max((source.base_offsets or [0])[0], source.from_offset), found.read.first
+        if first is not None and first > begin:
+            why = f"no readable batch is there, and the log begins at {begin}"
+            lost.insert(0, LostOffsets(first_offset=begin, next_offset=first, why=why))
     last = found.read.last
     end = last + 1 if last is not None else (source.base_offsets or [0])[0]
     must = expected.of_log(directory)

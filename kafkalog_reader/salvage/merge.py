@@ -151,13 +151,16 @@ def _lost(sources: Sequence[_Source], together: Survey) -> list[LostOffsets]:
     expected = ExpectedEnds()
     for source in sources:
         expected.prepare(source.salvaged.directory.log_directory)
-    ends = {
-        (lost.first_offset, lost.next_offset): lost
+    found = [
+        lost
         for source in sources
         for lost in lost_offsets(source.salvaged.directory, source.batches, together, expected)
-    }
-    longest = {first: ends[first, stop] for first, stop in sorted(ends)}
-    return list(longest.values())
+    ]
+    widest: list[LostOffsets] = []
+    for lost in sorted(found, key=lambda each: (each.first_offset, -each.next_offset)):
+        if not widest or lost.next_offset > widest[-1].next_offset:
+            widest.append(lost)
+    return widest
 
 
 def _read(directory: PartitionDirectory, request: ReadRequest, progress: Progress) -> _Source:

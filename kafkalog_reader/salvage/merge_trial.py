@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 logger = logging.getLogger(__name__)
 
@@ -47,14 +49,24 @@ def with_merge_outcome(audit: PartitionAudit) -> PartitionAudit:
 
 
 def _frees_of_damage(audit: PartitionAudit, outcome: MergeOutcome) -> bool:
-    """Whether the only replica has something to keep that its start does not keep as well."""
-    if not audit.is_only_replica or not outcome.readable_offsets:
+    """Whether a merged log keeps what no start keeps: readable records behind damage."""
+    if not outcome.readable_offsets:
         return False
+    if not audit.is_only_replica:
+        return all(_kept_by_start(each) < outcome.readable_offsets for each in audit.everyone)
     (replica,) = audit.everyone
     start = replica.start
     if not isinstance(start, Recovery) or start.outcome is not StartOutcome.CUT:
         return True
     return start.records_cut > 0 or outcome.corrected_batches > 0
+
+
+def _kept_by_start(replica: ReplicaAudit) -> float:
+    """At most so many offsets are in the log after the next start; infinite if it is unknown."""
+    start = replica.start
+    if not isinstance(start, Recovery) or start.log_end_offset_after_start is None:
+        return math.inf
+    return max(0, start.log_end_offset_after_start - replica.log_start)
 
 
 def _needs_merging(audit: PartitionAudit) -> bool:

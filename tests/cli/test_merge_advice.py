@@ -60,6 +60,31 @@ def test_three_damaged_copies_are_merged_into_all_records(
     assert "--merge" in planned
 
 
+def test_records_behind_the_same_damage_of_all_copies_are_kept(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every start cuts its log at the first batch; the three behind it are intact everywhere."""
+    root = damage(tmp_path / "brokers", dict.fromkeys(BYTES, 65))
+    planned = run("plan", root, "--topic", "t").out
+    said = " ".join(planned.split())
+    assert (
+        "Every start cuts records behind damage that a merged log keeps. It lacks offset 0" in said
+    )
+    command = next(line for line in planned.replace("\\\n", " ").splitlines() if "--merge" in line)
+    monkeypatch.chdir(tmp_path)
+    merged = run(*shlex.split(command)[1:])
+    assert merged.status == 1
+    assert "offset 0 is lost" in merged.out
+    folder = next(tmp_path.glob("SAVED/**/t-0"))
+    for broker in BYTES:
+        shutil.rmtree(root / f"broker-{broker}" / "t-0")
+        shutil.copytree(folder, root / f"broker-{broker}" / "t-0")
+    shown = run("records", root, "--topic", "t", "--columns", "value")
+    assert shown.out.split() == ["value", "b", "f", "g"]
+    again = run("plan", root, "--topic", "t")
+    assert "--merge" not in again.out
+
+
 def execute_file_steps(planned: str) -> None:
     """Run what the plan prints before any broker starts: the merge, and the moves of folders."""
     for line in planned.replace("\\\n", " ").splitlines():
