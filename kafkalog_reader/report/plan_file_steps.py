@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
-from kafkalog_reader.io.names import LEADER_EPOCHS, shown
+from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
 from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind
 from kafkalog_reader.report.repair_text import (
     epoch_lines,
@@ -80,17 +80,26 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
 def repair_step(choice: Choice, broker: int) -> PlanStep:
     """Repair a file because of which a start hides or sets aside; then there is another plan."""
     repairs = choice.repairs[broker]
-    what, body = f"move the index files of {shown(choice.name)}'s last segment aside", None
-    done = "Then it reads that segment and rebuilds them."
-    if isinstance(repairs[0], Write):
-        body = FileBody(path=repairs[0].path, lines=repairs[0].lines)
-        what = f"write {posixpath.basename(body.path)} of {shown(choice.name)}"
-        done = "With that file it serves the copy."
     why = [
         f"Without this, the start {_UNREPAIRED[loss.outcome]} {loss.text}: {loss.reason}."
         for loss in choice.start_losses
         if loss.broker_id == broker and loss.outcome in _UNREPAIRED
     ]
+    body = None
+    if isinstance(repairs[0], Write):
+        body = FileBody(path=repairs[0].path, lines=repairs[0].lines)
+        what = f"write {posixpath.basename(body.path)} of {shown(choice.name)}"
+        done = "With that file it serves the copy."
+    elif posixpath.basename(repairs[0].path) == CLEAN_SHUTDOWN:
+        what = f"move {CLEAN_SHUTDOWN} aside"
+        done = "Then it checks its logs and rebuilds their indexes, as after a crash."
+        why = [
+            "The logs contradict this marker of a clean shutdown. Without this, the broker trusts "
+            f"it, and its start removes records of {choice.name} and maybe of others."
+        ]
+    else:
+        what = f"move the index files of {shown(choice.name)}'s last segment aside"
+        done = "Then it reads that segment and rebuilds them."
     return PlanStep(
         kind=StepKind.MOVE_ASIDE if body is None else StepKind.WRITE_FILE,
         title=f"On broker {broker}, while it is stopped, {what}",

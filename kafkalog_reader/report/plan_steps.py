@@ -32,6 +32,7 @@ from kafkalog_reader.report.shell_word import shell_word
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.plan.start_loss import StartLoss
@@ -64,9 +65,12 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
     yield from _save(plan)
     if plan.waiting:  # every later step would be about the files as they are
         yield from (_place(each) for each in plan.waiting if each.takes_merged_log)
+        done: set[tuple[Repair, ...]] = set()  # a marker is that of all its broker's partitions
         for each in plan.waiting:
-            for broker in () if each.takes_merged_log else each.repairs:
-                yield repair_step(each, broker)
+            for broker, repairs in () if each.takes_merged_log else each.repairs.items():
+                if repairs not in done:
+                    done.add(repairs)
+                    yield repair_step(each, broker)
         return
     if plan.is_ordered and not plan.is_one_broker:
         yield _zookeeper(plan) if plan.has_zookeeper else _controllers(plan)

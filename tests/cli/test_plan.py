@@ -162,6 +162,23 @@ def test_opposite_wishes_replace_a_copy_while_both_brokers_are_stopped(
     assert any(command.startswith("rsync -a --exclude='*index'") for command in step["commands"])
 
 
+def test_a_marker_that_makes_a_start_remove_records_goes_first(run: Run, tmp_path: Path) -> None:
+    """After a crash, indexes are preallocated with zeros; by the marker they are trusted."""
+    shutil.copytree(captures.path("everything/killed"), tmp_path / "killed")
+    root = tmp_path / "killed" / "broker-0"
+    before = plan(run("plan", tmp_path / "killed", "--format", "json"))["partitions"]
+    (root / ".kafka_cleanshutdown").write_text('{"version":0,"brokerEpoch":1}')
+    answer = run("plan", tmp_path / "killed")
+    assert answer.out.startswith("First repair files of ")
+    lines = answer.out.replace("\\\n", " ").splitlines()
+    moves = [line.strip() for line in lines if line.strip().startswith("mv ")]
+    assert len(moves) == 1
+    (root.parent / "aside" / "broker-0").mkdir(parents=True)
+    _, source, target = shlex.split(moves[0])
+    shutil.move(source, target)
+    assert plan(run("plan", tmp_path / "killed", "--format", "json"))["partitions"] == before
+
+
 @pytest.mark.parametrize("has_file", [True, False])
 def test_a_file_is_kept_only_where_there_is_one(run: Run, tmp_path: Path, has_file: bool) -> None:
     """A broker has no log-start-offset-checkpoint until it deletes records of some partition."""

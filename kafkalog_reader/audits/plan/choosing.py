@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX, RESTORE_TOPIC_ID
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.checkpoint_rules import CLEAN_MARKER_CONTRADICTED
 from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_COMMITTED
 from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
+from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_advice import advised_epoch_rows, once_written
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 from kafkalog_reader.audits.plan.choice import Alternative, Choice, LostRecords
 from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
-from kafkalog_reader.audits.plan.start_loss import start_losses
+from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.plan.unanswered import (
     FAILURES,
     Unanswered,
@@ -29,6 +31,7 @@ from kafkalog_reader.audits.plan.unanswered import (
 from kafkalog_reader.audits.recovery.files import read_log_starts
 from kafkalog_reader.audits.recovery.outcome import DirectoryFailure
 from kafkalog_reader.audits.recovery.recovery import Recovery
+from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -112,6 +115,7 @@ def choice_of(
     aside = _moved_away(audit, best) | not_compared
     others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
     lacking_start = {_broker(each) for each in best.without_start}
+    lost_at_start = start_losses(audit)
     apart = tuple(
         _broker(each.follower)
         for each in best.followers
@@ -145,7 +149,8 @@ def choice_of(
             if _broker(each.candidate) not in equals
         ),
         merge=audit.merge,
-        repairs=_repairs(found, is_lossy=bool(best.lacking_ranges)),
+        repairs=_without_markers(found, lost_at_start)
+        | _repairs(found, is_lossy=bool(best.lacking_ranges)),
         is_forced=audit.loses_whoever_leads
         or any(each.code == EVERY_LEADER_LOSES_COMMITTED for each in found),
         not_supplied=not_supplied,
@@ -155,7 +160,7 @@ def choice_of(
         unseen=audit.unseen,
         set_aside=aside,
         not_compared=not_compared,
-        start_losses=start_losses(audit),
+        start_losses=lost_at_start,
         expiring_later=tuple(
             sorted(
                 _broker(each)
@@ -193,6 +198,23 @@ def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Rep
         and each.repairs
         and each.directory is not None
         and each.directory.log_directory.broker_id is not None
+    }
+
+
+def _without_markers(
+    found: Sequence[Finding], losses: Sequence[StartLoss]
+) -> dict[int, tuple[Repair, ...]]:
+    """By broker, how it recovers a log that its clean-shutdown marker contradicts.
+
+    Only where its start removes records: trusting the marker, it reads stale indexes.
+    """
+    losing = {each.broker_id for each in losses if each.records and not each.is_down}
+    return {
+        root.broker_id: (move_aside(root.path, CLEAN_SHUTDOWN),)
+        for each in found
+        if each.code == CLEAN_MARKER_CONTRADICTED and each.directory is not None
+        for root in [each.directory.log_directory]
+        if root.broker_id in losing
     }
 
 
