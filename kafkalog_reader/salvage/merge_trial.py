@@ -62,7 +62,7 @@ def _frees_of_damage(audit: PartitionAudit, outcome: MergeOutcome) -> bool:
 
 
 def _kept_by_start(replica: ReplicaAudit) -> float:
-    """At most so many offsets are in the log after the next start; infinite if it is unknown."""
+    """The maximum number of offsets in the log after the next start; infinity if unknown."""
     start = replica.start
     if not isinstance(start, Recovery) or start.log_end_offset_after_start is None:
         return math.inf
