@@ -83,6 +83,12 @@ def shares(
         yield tuple(share)
 
 
+def is_one_share(sizes: Iterable[int], max_bytes: int) -> bool:
+    """Whether stretches of these sizes cost no more to read than one share may."""
+    opening = open_cost(max_bytes)
+    return sum(size + opening for size in sizes) <= max_bytes
+
+
 def _equal(left: int, max_bytes: int) -> int:
     """The cost of one of as few equal shares as possible."""
     most = max_bytes + max_bytes // _TOLERANCE

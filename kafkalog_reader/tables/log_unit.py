@@ -15,7 +15,7 @@ from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing
 from kafkalog_reader.scan.log_tail import batch_starts_at, scan_tail
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.sparse_index import SparseIndex
-from kafkalog_reader.tables.log_shares import Borders, Stretch, grouped, shares
+from kafkalog_reader.tables.log_shares import Borders, Stretch, grouped, is_one_share, shares
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:
@@ -91,7 +91,11 @@ def packed(slices: Iterable[SegmentSlice], max_bytes: int) -> Iterator[LogUnit]:
 
 
 def _measure(share: tuple[SegmentSlice, ...]) -> tuple[int, int]:
-    return sum(each.stop - each.start for each in share), len(share)
+    return sum(map(_size, share)), len(share)
+
+
+def _size(part: SegmentSlice) -> int:
+    return part.stop - part.start
 
 
 def _spans(directory: PartitionDirectory, request: ReadRequest) -> Iterator[ReadRequest]:
@@ -189,6 +193,9 @@ def _shares_of(
 ) -> Iterator[tuple[SegmentSlice, ...]]:
     """Yield the same byte ranges in shares of about equal cost, one for a unit."""
     found = list(slices_of(directory, request, damage, expected))
+    if found and is_one_share(map(_size, found), request.max_partition_bytes):
+        yield tuple(found)
+        return
     wanted = [Stretch(number, each.start, each.stop) for number, each in enumerate(found)]
 
     def slice_of(stretch: Stretch) -> SegmentSlice:
