@@ -34,6 +34,8 @@ _LEADS_ON: Final = "for start, stop in self._ranges(base_offset[1:] == last_offs
 _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
+_OTHER_REPLICAS: Final = "for replica in replicas[%s]:"
+_CODEC: Final = "if run.magic[0] != MAGIC or run.attributes[%s] & CODEC_MASK > LAST_CODEC:"
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/election/election_loss.py",
@@ -166,6 +168,36 @@ EQUIVALENT: Final = (
         line=_STARTS % "<",
         changed=_STARTS % "<=",
         reason="the end is also the answer if epochs differ there",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/election/branch_records.py",
+        line="if first_offset >= next_offset:",
+        changed="if first_offset > next_offset:",
+        reason="an empty range has no records, however they are counted",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/election/election_loss.py",
+        line=_OTHER_REPLICAS % "1:",
+        changed=_OTHER_REPLICAS % " 0:",
+        reason="what is hidden in the first replica is hidden in it and itself",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/election/truncation_rule.py",
+        line="if is_complete or cut == follower:",
+        changed="if is_complete and cut == follower:",
+        reason="one more round asks the same again; an incomplete round always cuts an epoch",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/same_records.py",
+        line=_CODEC % "0",
+        changed=_CODEC % " -1",
+        reason="the run has one batch",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/election/cut_transactions.py",
+        line="if end > shared:",
+        changed="if end >= shared:",
+        reason="no marker is in an empty range",
     ),
 )
 SIZES: Final = {

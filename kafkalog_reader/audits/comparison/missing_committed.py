@@ -77,10 +77,10 @@ def is_hot(replica: Replica, summary: LogSummary) -> bool:
 
 def _is_ahead_of_copy(replica: Replica, summary: LogSummary) -> bool:
     last = _last_segment(replica)
-    if last is None or summary.last_timestamp is None or not is_hot(replica, summary):
+    if last is None or summary.last_timestamp is None:
         return False
-    return was_copied_while_written(
-        replica.directory, HIGH_WATERMARKS, last, summary.last_timestamp
+    return is_hot_copy(replica.directory, last, summary.last_timestamp) and (
+        was_copied_while_written(replica.directory, HIGH_WATERMARKS, last, summary.last_timestamp)
     )
 
 

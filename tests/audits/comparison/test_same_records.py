@@ -119,8 +119,9 @@ def test_a_batch_that_was_emptied_agrees_with_all(tmp_path: Path) -> None:
     assert records_agree(streams_of(tmp_path, [full, emptied])) is True
 
 
-def test_records_that_do_not_rise_take_a_closer_look(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [0, 1, -1])
+def test_records_that_do_not_rise_take_a_closer_look(number: int, tmp_path: Path) -> None:
     produced = records(random.Random(1))
     full = data_batch(FIRST, produced, base_timestamp=TIME)
-    twice = replace(full, records=(produced[0], *produced))
+    twice = replace(full, records=(*produced[:number], produced[number], *produced[number:]))
     assert records_agree(streams_of(tmp_path, [full, twice])) is None

@@ -46,6 +46,18 @@ def test_what_only_followers_have_below_the_leaders_log_start(
     )
 
 
+@pytest.mark.parametrize(("policy", "deleting"), [("compact", [0, 2]), ("delete", [])])
+def test_which_followers_delete_below_a_lost_start(
+    policy: str, deleting: list[int], tmp_path: Path
+) -> None:
+    lost_start.write_state(tmp_path)
+    audit = audited(tmp_path, policy)
+    found = {each.candidate.broker_id: each.deleted_below for each in audit.elections}
+    assert sorted(each.broker_id for each in found[1] if each.broker_id is not None) == deleting
+    assert not found[0]
+    assert not found[2]
+
+
 def test_deleting_records_moves_the_log_start_by_a_checkpoint(tmp_path: Path) -> None:
     lost_start.write_state(tmp_path)
     rows = tmp_path / "broker-1" / "log-start-offset-checkpoint"
