@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.salvage.offset_coverage import LostOffsets
-    from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.parquet import DoubtfulPart
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.scan.segment_slice import SegmentSlice
+    from kafkalog_reader.tables.offset_order import DoubtfulBatches
     from kafkalog_reader.tables.request import ReadRequest
 
 _AS_FOUND, _REPAIRED, _TORN = 0, 1, 2

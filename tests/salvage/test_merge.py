@@ -16,7 +16,7 @@ from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.salvage.receiver import Receiver
 from kafkalog_reader.salvage.run import salvage
 from kafkalog_reader.tables.request import ReadRequest
-from tests.salvage.test_offset_order import FIVE, TOPIC_ID, starts
+from tests.tables.test_offset_order import FIVE, TOPIC_ID, starts
 
 if TYPE_CHECKING:
     from pathlib import Path
