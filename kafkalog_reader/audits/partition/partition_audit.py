@@ -109,6 +109,23 @@ class PartitionAudit:
         return None if newest is None else self.of(newest)
 
     @property
+    def reached_by_newest(self) -> int | None:
+        """Which offset the newest leader's log once reached, if it has lost its end since.
+
+        Its checkpointed high watermark is above the end, which a start would have lowered; or its
+        leader epoch begins above it, and no later one is known, which may have begun after the loss.
+        """
+        newest = self.newest
+        if newest is None or newest.high_watermark_above_end is not None:
+            return None if newest is None else newest.high_watermark_above_end
+        entry = newest.leader_epoch_above_end
+        if entry is None or (
+            self.membership is not None and self.membership.leader_epoch > entry.leader_epoch
+        ):
+            return None
+        return entry.start_offset
+
+    @property
     def without_copy(self) -> tuple[int, ...]:
         """Assigned brokers that were not supplied; none if that is unknown."""
         here = {*self.lacking, *(each.broker_id for each in self.everyone)}
