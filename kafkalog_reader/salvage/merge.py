@@ -20,7 +20,7 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.salvage.counts import Reason, first_offsets, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.lost_offsets import lost_offsets
-from kafkalog_reader.salvage.manifest import SalvagedPartition
+from kafkalog_reader.salvage.manifest import RepairNote, SalvagedPartition
 from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
 from kafkalog_reader.salvage.segments import LogCopy, learn_lost_aborts
 from kafkalog_reader.salvage.survey import Survey, survey
@@ -94,6 +94,8 @@ def merge_partition(
     ]
     for number, readable, rows in _in_offset_order(heads):
         sources[number].taken += len(rows)
+        if readable.repair is not None:
+            merged.repairs.append(RepairNote.of(readable.segment_slice, readable.repair))
         for base, part in _by_segment(readable, rows, bases):
             copy.add(readable, part, base)
     copy.finish()

@@ -84,6 +84,29 @@ def test_each_batch_comes_from_a_copy_where_it_is_sound(three: Path, tmp_path: P
     assert [f for f in findings if f["severity"] != "L"] == []
 
 
+def test_a_batch_that_is_repaired_because_no_copy_has_it_sound_is_counted(
+    three: Path, tmp_path: Path
+) -> None:
+    """One bit is flipped in batch 3 of all copies; batch 1 of one copy comes from another one."""
+    sound = log_of(three, 1).read_bytes()
+    for broker in (1, 2, 3):
+        content = bytearray(sound)
+        content[starts(content)[3] + 100] ^= 1 << broker
+        if broker == 1:
+            content[starts(content)[1] + 100] ^= 1
+        log_of(three, broker).write_bytes(content)
+    merged = merge(three, tmp_path / "out")
+    assert (merged.records, merged.is_complete) == (50, True)
+    (log,) = (tmp_path / "out").rglob("*.log")
+    assert log.read_bytes() == sound
+    repaired = manifest(tmp_path / "out")["partitions"][0]["repaired"]
+    assert repaired["count"] == 1
+    ((first, last, kind),) = [
+        (each["firstOffset"], each["lastOffset"], each["kind"]) for each in repaired["batches"]
+    ]
+    assert (first, last, kind) == (30, 39, "flippedBit")
+
+
 def test_what_no_copy_holds_is_lost_and_said(three: Path, tmp_path: Path) -> None:
     for broker in (1, 2, 3):
         spoil(log_of(three, broker), 2)
