@@ -83,6 +83,7 @@ def _counted(metrics: ReadMetrics, table: str) -> dict[str, int | None]:
         "batchesPruned": metrics.batches_pruned if is_counted else None,
         "damagedRegions": metrics.damaged_regions if is_counted else None,
         "missingRanges": metrics.missing_ranges if is_counted else None,
+        "doubtfulRanges": metrics.doubtful_ranges if is_counted else None,
     }
 
 

@@ -16,6 +16,7 @@ from kafkalog_reader.errors import (
 )
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.scan.damage import Damage, Mode
 
 if TYPE_CHECKING:
@@ -107,19 +108,21 @@ def _are_forked(*copies: PartitionDirectory) -> bool:
 
 
 def _is_intact(directory: PartitionDirectory) -> bool:
-    """Whether `kafkalog records` reads all of this copy."""
+    """Whether `kafkalog records` reads all of this copy, and doubts no offset."""
     from kafkalog_reader import registry
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.options import CONSUMER_VIEW
 
     table = registry.table("records")
     options: dict[str, Any] = {**CONSUMER_VIEW, "include_control_records": False}
+    request = replace(registry.request(table, None, **options), mode=Mode.DROPMALFORMED)
     alone = Evidence(roots=(), given=(directory,), context=directory.context)
+    metrics = ReadMetrics()
     try:
-        deque(registry.read(table, alone, registry.request(table, None, **options)), maxlen=0)
+        deque(registry.read(table, alone, request, metrics), maxlen=0)
     except KafkaLogError:
         return False
-    return True
+    return not (metrics.damaged_regions or metrics.missing_ranges or metrics.doubtful_ranges)
 
 
 def _can_be_merged(copies: Sequence[PartitionDirectory]) -> bool:

@@ -31,7 +31,7 @@ _AUDIT: Final = ExitMeaning(
 
 EXIT_MEANINGS: Final = {
     "ls": ExitMeaning(trouble="a replica could not be read (the others are shown)"),
-    "records": ExitMeaning(),
+    "records": ExitMeaning(found="offsets are doubtful: a warning says where"),
     "changes": ExitMeaning(
         found="committed records, whole partitions or records in the middle are missing, or the "
         "log is damaged",
@@ -69,7 +69,10 @@ EXIT_MEANINGS: Final = {
     "keys": ExitMeaning(
         found="a key is not where the partitioner that explains the others puts it"
     ),
-    "table": ExitMeaning(found="the table is findings, and one is as bad as --fail-on or worse"),
+    "table": ExitMeaning(
+        found="the table is findings, and one is as bad as --fail-on or worse, or if offsets of "
+        "records are doubtful: a warning says where"
+    ),
     "tables": ExitMeaning(),
     "sql": ExitMeaning(),
     "dump": ExitMeaning(trouble="a FILE is of another kind and was skipped"),

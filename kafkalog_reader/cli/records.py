@@ -15,7 +15,7 @@ from kafkalog_reader.cli.options import (
     supplied,
 )
 from kafkalog_reader.cli.row_options import offsets, row_options
-from kafkalog_reader.cli.run import CLEAN, verbose_option
+from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.tables.options import CONSUMER_VIEW, OPTIONS
 
@@ -85,8 +85,10 @@ def records_command(
         is_text = output_format == "text"
         names = _screen_columns(evidence, request) if is_text else kafka_columns
         request = replace(request, columns=names)
-    print_rows(table, evidence, request, output_format, output, render=render, overwrite=force)
-    return CLEAN
+    metrics = print_rows(
+        table, evidence, request, output_format, output, render=render, overwrite=force
+    )
+    return FOUND if metrics.doubtful_ranges else CLEAN
 
 
 def _screen_columns(evidence: Evidence, request: ReadRequest) -> tuple[str, ...]:

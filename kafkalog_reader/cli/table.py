@@ -21,6 +21,7 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.row_options import OF_ROWS, offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
+from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -84,20 +85,20 @@ def table_command(
     evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
     severities = Severities(table, request)
-    print_rows(
+    metrics = print_rows(
         table, evidence, severities.asked, output_format, output,
         render=render, overwrite=force, taken_from=severities.taken_from,
         schema=table.projected(request),
     )  # fmt: skip
-    return FOUND if severities.reached(fail_on) else CLEAN
+    return FOUND if severities.reached(fail_on) or metrics.doubtful_ranges else CLEAN
 
 
 def print_rows(
     table: AnyTable, evidence: Evidence, request: ReadRequest, output_format: str,
     output: str | None, *, render: str | None, overwrite: bool,
     taken_from: Take = lambda rows: rows, schema: pa.Schema | None = None,
-) -> None:  # fmt: skip
-    """Write the rows of a table to standard output or a file.
+) -> ReadMetrics:  # fmt: skip
+    """Write the rows of a table to standard output or a file; return what was counted.
 
     Args:
         table: the table to read.
@@ -120,18 +121,21 @@ def print_rows(
         writer = row_writer(output_format, sink, shape, render)
         reading = TableRows(table, evidence, request, rows_on_stdout=output is None)
         write_rows(writer, sink, reading, taken_from)
+    return reading.metrics
 
 
 class TableRows:
     """Iterates over a table's rows, a few MiB at a time, with a progress bar on a terminal.
 
-    The caller counts written rows in ``rows_done``, which is reported after Ctrl-C.
+    The caller counts written rows in ``rows_done``, which is reported after Ctrl-C. ``metrics``
+    counts what was read.
     """
 
     def __init__(
         self, table: AnyTable, evidence: Evidence, request: ReadRequest, *, rows_on_stdout: bool
     ) -> None:
         self.rows_done = 0
+        self.metrics = ReadMetrics()
         self._source = (table, evidence, request)
         self._rows_on_stdout = rows_on_stdout
 
@@ -149,7 +153,8 @@ class TableRows:
             session().how_far = lambda: (
                 f"{plural(self.rows_done, 'row')} of {table.name}, {progress}"
             )
-            for rows in registry.read(table, evidence, request, progress):
+            self.metrics.shown = progress
+            for rows in registry.read(table, evidence, request, self.metrics):
                 yield from parts(rows)
 
 

@@ -39,7 +39,20 @@ DECOMPRESSED_TOGETHER: Final = 512 << 10
 
 
 class Passing(Protocol):
-    """A scan that can skip what was already decoded: see ``Scan.pass_over``."""
+    """A scan that can skip what was already decoded: see ``Scan.pass_over``.
+
+    Attributes:
+        next_offset, may_skip, may_fall: which offset the next batch may begin at.
+    """
+
+    @property
+    def next_offset(self) -> int: ...
+
+    @property
+    def may_skip(self) -> bool: ...
+
+    @property
+    def may_fall(self) -> bool: ...
 
     def pass_over(self, stop: int, last_offset: int) -> None:
         """Leave batches that were offered out of the runs that follow."""
@@ -169,7 +182,10 @@ class RecordDecoder:
             )
             self._decoded = decoded
             was_empty = decoded.columns.rows == 0
-            self._sound.decode(offered.buffer, start, len(offered.buffer), decoded.columns.kernel)
+            self._sound.decode(
+                offered.buffer, start, len(offered.buffer), decoded.columns.kernel,
+                scan.next_offset, scan.may_skip, scan.may_fall,
+            )  # fmt: skip
             is_full = self._sound.is_full
             if self._sound.position > start:
                 start = self._sound.position

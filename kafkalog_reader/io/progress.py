@@ -22,15 +22,20 @@ class ReadMetrics:
         batches_pruned: record batches left out by their headers, without decoding them.
         damaged_regions: places that were left out, or at which the read failed.
         missing_ranges: stretches of records that must have been there.
+        doubtful_ranges: stretches of batches whose offsets other evidence contradicts.
+        shown: also gets the bytes.
     """
 
     bytes_read: int = 0
     batches_pruned: int = 0
     damaged_regions: int = 0
     missing_ranges: int = 0
+    doubtful_ranges: int = 0
+    shown: Progress = no_progress
 
     def __call__(self, count: int) -> None:
         self.bytes_read += count
+        self.shown(count)
 
 
 def metrics_of(progress: Progress) -> ReadMetrics:

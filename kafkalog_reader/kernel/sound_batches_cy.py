@@ -83,6 +83,9 @@ class SoundBatches:
     _lowest_offset: cython.longlong
     _stop_offset: cython.longlong
     _with_control: cython.bint
+    _next_offset: cython.longlong
+    _may_skip: cython.bint
+    _may_fall: cython.bint
     _address: cython.pointer[cython.const[cython.longlong]]
     _context: cython.pointer[cython.const[cython.longlong]]
     _room: cython.pointer[cython.const[cython.longlong]]
@@ -108,6 +111,8 @@ class SoundBatches:
         self._lowest_offset = lowest_offset
         self._stop_offset = stop_offset
         self._with_control = with_control
+        self._next_offset = -1
+        self._may_skip = self._may_fall = True
         self._owners = (libraries, scratch)
         self._address = read_int64(libraries.address)
         self._context = read_int64(libraries.context)
@@ -121,16 +126,24 @@ class SoundBatches:
         start: cython.Py_ssize_t,
         stop: cython.Py_ssize_t,
         out: RecordColumns,
+        next_offset: cython.longlong = -1,
+        may_skip: cython.bint = True,
+        may_fall: cython.bint = True,
     ) -> None:
         """Append the records of the batches in ``source[start:stop]`` to ``out``.
 
         Ends before the first batch that is not whole, sound and of the kind, or finds no room.
+        Unless offsets may skip, or fall, it also ends before a batch that begins above, or below,
+        the offset where the one before it ends: ``next_offset`` for the first, -1 if unknown.
         """
         if not 0 <= start <= stop <= len(source) or out is None:
             raise ValueError(f"{start} to {stop} of a buffer of {len(source)} bytes")
         data: cython.p_const_uchar = read_bytes(source)
         problem: cython.int = SOUND
         self.position = start
+        self._next_offset = next_offset
+        self._may_skip = may_skip
+        self._may_fall = may_fall
         with cython.nogil:
             while self.position < stop and problem == SOUND:
                 problem = self._take(data, stop, out)
@@ -157,6 +170,11 @@ class SoundBatches:
             base_offset < self._lowest_offset
             or last_offset_delta < 0
             or base_offset > self._stop_offset - 1 - last_offset_delta
+        ):
+            return not_here
+        due: cython.longlong = self._next_offset
+        if due >= 0 and (
+            (base_offset < due and not self._may_fall) or (base_offset > due and not self._may_skip)
         ):
             return not_here
         attributes: cython.int = int16_at(data, at + ATTRIBUTES_AT) & 0xFF
@@ -201,5 +219,6 @@ class SoundBatches:
             if problem != SOUND:
                 return problem
         self.last_offset = base_offset + last_offset_delta
+        self._next_offset = self.last_offset + 1
         self.position = end
         return SOUND

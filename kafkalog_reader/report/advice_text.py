@@ -215,11 +215,13 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         epoch = newest.history.greatest_leader_epoch
         if audit.membership is not None:
             epoch = max(audit.membership.leader_epoch, -1 if epoch is None else epoch)
-        above = newest.high_watermark_above_end
+        above, reached = newest.high_watermark_above_end, audit.reached_by_newest
         text = f"{_capitalised(newest.name)} was elected (leader epoch {epoch}) " + (
             "without the records that will be cut."
-            if above is None
+            if reached is None
             else f"and has lost records since: its high watermark is {above:,}, above its log end."
+            if above is not None
+            else f"at offset {reached:,}, and has lost records since: its log ends below that."
         )
     if text:
         yield ()

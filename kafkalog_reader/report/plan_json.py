@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.report.partition_json import lost_object
 from kafkalog_reader.report.plan_steps import plan_steps
+from kafkalog_reader.report.way_out import way_out_commands
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice, LostRecords
@@ -40,6 +41,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
                 "partition": each.name,
                 "reason": each.reason,
                 "outcome": None if each.failure is None else each.failure.value,
+                "commands": list(way_out_commands(plan, each)),
             }
             for each in plan.unanswered
         ],

@@ -21,6 +21,7 @@ from kafkalog_reader.report.plan_text import (
     unseen_texts,
 )
 from kafkalog_reader.report.shell_word import shell_word
+from kafkalog_reader.report.way_out import way_out_commands, way_out_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,6 +119,10 @@ def _body(plan: Plan) -> Iterator[str]:
         yield _say(text)
     for text in unanswered_texts(plan):
         yield _say(f"{unanswered_word(plan)} {text}")
+    for each in plan.unanswered:
+        if each.unknown_copies:
+            yield _say(way_out_text(each))
+            yield from map(_say, way_out_commands(plan, each))
     for found in plan.open_findings:
         yield _say(f"{found.code} {found.name}: {found.message}")
     if plan.unanswered or plan.open_findings:

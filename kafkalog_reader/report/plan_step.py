@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.choice import Choice, LostRecords
     from kafkalog_reader.audits.plan.plan import Plan
+    from kafkalog_reader.audits.plan.unanswered import UnknownCopy
 
 BROKERS: Final = "HOST:9092"
 CONTROLLERS: Final = "CONTROLLER:9093"
@@ -199,12 +200,16 @@ def merge_command(plan: Plan, choice: Choice) -> str:
     )
 
 
-def salvage_command(plan: Plan, choice: Choice, broker: int, first_offset: int) -> str:
-    """Saves what one copy has from an offset on."""
+def salvage_command(
+    plan: Plan, choice: Choice | UnknownCopy, broker: int, first_offset: int | None = None
+) -> str:
+    """Saves what one copy has, from an offset on."""
     paths = " ".join(map(shell_word, plan.paths))
     links = " --follow-links" if plan.follow_links else ""
+    start = "" if first_offset is None else f"--from-offset {first_offset} "
+    folder = f"{SAVED}/{choice.topic}-{choice.partition}-broker-{broker}"
     return (
         f"kafkalog salvage {paths}{links} --topic {shell_word(choice.topic)} "
-        f"--partition {choice.partition} --replica broker:{broker} --from-offset {first_offset} "
-        f"--output {shell_word(f'{SAVED}/{choice.name}-broker-{broker}')}"
+        f"--partition {choice.partition} --replica broker:{broker} {start}"
+        f"--output {shell_word(folder)}"
     )

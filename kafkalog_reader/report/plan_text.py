@@ -17,6 +17,7 @@ from kafkalog_reader.report.open_finding_text import open_finding_lines, several
 from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, lost_text
 from kafkalog_reader.report.plan_steps import plan_steps, start_text
 from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
+from kafkalog_reader.report.way_out import way_out_commands, way_out_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -302,6 +303,10 @@ def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield (Span(f"... {len(said) - _SHOWN:,} more (--format json)"),)
     if not plan.has_no_answer:
         return
+    for each in [each for each in plan.unanswered if each.unknown_copies][:_SHOWN]:
+        yield from wrapped(shown(way_out_text(each)), columns, hanging=0)
+        for command in way_out_commands(plan, each):
+            yield from command_lines(command, columns, indent=4)
     waiting = sorted({broker for each in plan.unanswered for broker in each.brokers if broker >= 0})
     if waiting:
         their = "its" if len(waiting) == 1 else "their"

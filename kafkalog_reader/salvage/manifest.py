@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kafkalog_reader.io.evidence import PartitionDirectory
-    from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.repair import RepairedBatch
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.best_replica import Lacking
+    from kafkalog_reader.tables.offset_order import DoubtfulBatches
 
 MAX_NOTES: Final = 10_000
 """Repairs and doubtful places listed of one partition."""

@@ -20,7 +20,7 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.salvage.counts import Reason, first_offsets, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.lost_offsets import lost_offsets
-from kafkalog_reader.salvage.manifest import SalvagedPartition
+from kafkalog_reader.salvage.manifest import RepairNote, SalvagedPartition
 from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
 from kafkalog_reader.salvage.segments import LogCopy, learn_lost_aborts
 from kafkalog_reader.salvage.survey import Survey, survey
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.salvage.offset_coverage import LostOffsets
-    from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.parquet import DoubtfulPart
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.scan.segment_slice import SegmentSlice
+    from kafkalog_reader.tables.offset_order import DoubtfulBatches
     from kafkalog_reader.tables.request import ReadRequest
 
 _AS_FOUND, _REPAIRED, _TORN = 0, 1, 2
@@ -94,6 +94,8 @@ def merge_partition(
     ]
     for number, readable, rows in _in_offset_order(heads):
         sources[number].taken += len(rows)
+        if readable.repair is not None:
+            merged.repairs.append(RepairNote.of(readable.segment_slice, readable.repair))
         for base, part in _by_segment(readable, rows, bases):
             copy.add(readable, part, base)
     copy.finish()

@@ -16,8 +16,8 @@ from kafkalog_reader.salvage.counts import Tally, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.manifest import RepairNote, SalvagedPartition
 from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
-from kafkalog_reader.salvage.offset_order import HIGHEST_OFFSET, SegmentOffsets
 from kafkalog_reader.salvage.transaction_outcomes import TransactionOutcomes
+from kafkalog_reader.tables.offset_order import HIGHEST_OFFSET, SegmentOffsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.progress import Progress
-    from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.segment_slice import SegmentSlice
+    from kafkalog_reader.tables.offset_order import DoubtfulBatches
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ def survey(
     for readable in source.read(progress, damage):
         segment_slice, run = readable.segment_slice, readable.run
         if not judged or judged[-1].segment_slice is not segment_slice:
-            judged.append(SegmentOffsets(segment_slice, _base_behind(source, segment_slice)))
+            judged.append(_offsets_of(segment_slice, source))
         judged[-1].add(run)
         found.outcomes.gather(run, segment_slice.path)
         _decode(readable, np.flatnonzero(source.is_asked(run)), damage)
@@ -131,6 +131,7 @@ def _again(source: ReadableBatches, segment_slice: SegmentSlice) -> Iterator[Bat
         yield readable.run
 
 
-def _base_behind(source: ReadableBatches, segment_slice: SegmentSlice) -> int:
+def _offsets_of(segment_slice: SegmentSlice, source: ReadableBatches) -> SegmentOffsets:
     base = segment_slice.segment.base_offset
-    return next((b for b in source.base_offsets if b > base), HIGHEST_OFFSET)
+    behind = next((b for b in source.base_offsets if b > base), HIGHEST_OFFSET)
+    return SegmentOffsets(segment_slice, behind, begins_log=base == source.base_offsets[0])

@@ -58,6 +58,12 @@ class Damage:
         if self.mode is Mode.PERMISSIVE:
             logger.warning("%s; left out", error)
 
+    def doubtful(self, warning: str) -> None:
+        """Continue with records whose offsets are doubtful: ``warning`` says where and why."""
+        self._metrics.doubtful_ranges += 1
+        if self.mode is not Mode.DROPMALFORMED:
+            logger.warning("%s", warning)
+
     def missing(self, error: LocatedError) -> None:
         """Continue although records are missing, or raise ``error``, which describes them.
 

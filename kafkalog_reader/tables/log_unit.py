@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.compaction import may_be_compacted
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing_records
@@ -146,6 +147,7 @@ def slices_of(
     if expected is not None and not found:
         end = expected.of_log(directory)
         _check_without_batches(directory.path, 0, end, (lower, upper), damage, directory.context)
+    may_be_cleaned = may_be_compacted(directory)
     for number, segment in enumerate(found):
         following = found[number + 1].first_offset if number + 1 < len(found) else None
         if upper is not None and segment.first_offset >= upper:
@@ -177,12 +179,22 @@ def slices_of(
             from_offset=max(lower, segment.from_offset),
             to_offset=min(stops, default=None),
             is_log_end=is_end and number == len(found) - 1,
+            behind=_base_behind(found, number),
+            begins_log=number == 0,
+            may_be_cleaned=may_be_cleaned,
             expected_end=(
                 expected.of_segment(directory, found, number)
                 if is_end and expected is not None
                 else None
             ),
         )
+
+
+def _base_behind(found: Sequence[SegmentFiles], number: int) -> int | None:
+    """Where the segment after one begins; None where segments may overlap, as remote ones do."""
+    if number + 1 == len(found) or found[number].to_offset is not None:
+        return None
+    return found[number + 1].base_offset
 
 
 def _shares_of(

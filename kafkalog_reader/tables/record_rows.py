@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,9 +13,7 @@ from kafkalog_reader.decode.record_buffers import RecordBuffers
 from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, TRANSACTIONAL_BIT
-from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.identity import identity_of
@@ -35,8 +32,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.damage import Damage
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest
-
-logger = logging.getLogger(__name__)
 
 _OF_BATCHES: Final[dict[str, Callable[[DecodedRecords], NDArray[Any]]]] = {
     "position": lambda d: d.of_batches("position"),
@@ -115,8 +110,6 @@ class RecordRows:
         self._segment_slice = segment_slice
         self._schema = schema
         self._request = request
-        self._last_offset = -1
-        self._has_warned = request.mode is Mode.DROPMALFORMED
         self._constants = ConstantColumns(
             schema,
             {
@@ -137,7 +130,6 @@ class RecordRows:
         self, decoded: DecodedRecords, stop_position: int | None = None
     ) -> Iterator[pa.RecordBatch]:
         """One record batch of the requested records, if there are any before ``stop_position``."""
-        self._warn_where_offsets_fall(decoded.columns.offset)
         keep = self._kept(decoded, stop_position)
         if keep is not None and not keep.any():
             return
@@ -145,25 +137,6 @@ class RecordRows:
         arrays = [self._column(name, decoded, count) for name in self._schema.names]
         rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
         yield rows if keep is None else rows.filter(flags(keep))
-
-    def _warn_where_offsets_fall(self, offset: NDArray[np.int64]) -> None:
-        """Warn once per slice that a base offset is wrong: no checksum covers it."""
-        if self._has_warned or not len(offset):
-            return
-        falls = offset[1:] <= offset[:-1]
-        before, after = self._last_offset, int(offset[0])
-        self._last_offset = int(offset[-1])
-        if falls.any():
-            row = int(np.argmax(falls))
-            before, after = int(offset[row]), int(offset[row + 1])
-        elif after > before:
-            return
-        self._has_warned = True
-        logger.warning(
-            "%s: offset %d follows offset %d: some records are shown at wrong offsets, "
-            "because no checksum covers base offsets; `kafkalog salvage` keeps them apart",
-            shown(self._segment_slice.path), after, before,
-        )  # fmt: skip
 
     def _column(self, name: str, decoded: DecodedRecords, count: int) -> pa.Array:
         if name in RecordBuffers.DECODED:

@@ -26,6 +26,7 @@ from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.segment_slice import batch_position
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
+from kafkalog_reader.tables.offset_watch import UNKNOWN, OffsetWatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +89,28 @@ class SelectedBatches:
             progress=progress,
             context=segment_slice.directory.context,
         )
-        self.pass_over = self._scan.pass_over
+        self._watch = OffsetWatch(segment_slice, damage) if sound_only else None
+
+    @property
+    def next_offset(self) -> int:
+        """See ``OffsetWatch``."""
+        return UNKNOWN if self._watch is None else self._watch.next_offset
+
+    @property
+    def may_skip(self) -> bool:
+        """See ``OffsetWatch``."""
+        return self._watch is None or self._watch.may_skip
+
+    @property
+    def may_fall(self) -> bool:
+        """See ``OffsetWatch``."""
+        return self._watch is None or self._watch.may_fall
+
+    def pass_over(self, stop: int, last_offset: int) -> None:
+        """Leave batches that were offered out of the runs that follow: see ``Scan``."""
+        self._scan.pass_over(stop, last_offset)
+        if self._watch is not None:
+            self._watch.pass_over(last_offset)
 
     def __iter__(self) -> Iterator[BatchRun | UnscannedBatches]:
         segment_slice, request = self._segment_slice, self._request
@@ -100,6 +122,8 @@ class SelectedBatches:
                 _report_unreadable(error, self._damage)
                 return
             if found is None:
+                if self._watch is not None:
+                    self._watch.conclude()
                 _check_end(segment_slice, self._scan.next_offset, self._damage)
                 return
             if isinstance(found, UnscannedBatches):
@@ -108,6 +132,8 @@ class SelectedBatches:
             if isinstance(found, UnreadableRegion):
                 report_region(found, segment_slice, self._damage)
                 continue
+            if self._watch is not None:
+                self._watch.look(found)
             run = _pruned(found, segment_slice, request)
             self._metrics.batches_pruned += found.count - run.count
             if self._sound_only:

@@ -16,7 +16,7 @@ from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.salvage.receiver import Receiver
 from kafkalog_reader.salvage.run import salvage
 from kafkalog_reader.tables.request import ReadRequest
-from tests.salvage.test_offset_order import FIVE, TOPIC_ID, starts
+from tests.tables.test_offset_order import FIVE, TOPIC_ID, starts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +82,29 @@ def test_each_batch_comes_from_a_copy_where_it_is_sound(three: Path, tmp_path: P
     assert written["counts"]["leftOut"]["takenFromAnotherCopy"]["batches"] == 3
     findings = kafkalog_reader.open(str(tmp_path / "out")).table("findings").to_arrow().to_pylist()
     assert [f for f in findings if f["severity"] != "L"] == []
+
+
+def test_a_batch_that_is_repaired_because_no_copy_has_it_sound_is_counted(
+    three: Path, tmp_path: Path
+) -> None:
+    """One bit is flipped in batch 3 of all copies; batch 1 of one copy comes from another one."""
+    sound = log_of(three, 1).read_bytes()
+    for broker in (1, 2, 3):
+        content = bytearray(sound)
+        content[starts(content)[3] + 100] ^= 1 << broker
+        if broker == 1:
+            content[starts(content)[1] + 100] ^= 1
+        log_of(three, broker).write_bytes(content)
+    merged = merge(three, tmp_path / "out")
+    assert (merged.records, merged.is_complete) == (50, True)
+    (log,) = (tmp_path / "out").rglob("*.log")
+    assert log.read_bytes() == sound
+    repaired = manifest(tmp_path / "out")["partitions"][0]["repaired"]
+    assert repaired["count"] == 1
+    ((first, last, kind),) = [
+        (each["firstOffset"], each["lastOffset"], each["kind"]) for each in repaired["batches"]
+    ]
+    assert (first, last, kind) == (30, 39, "flippedBit")
 
 
 def test_what_no_copy_holds_is_lost_and_said(three: Path, tmp_path: Path) -> None:

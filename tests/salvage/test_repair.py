@@ -11,7 +11,7 @@ import pytest
 from fixtures import captures, truth
 from kafkalog_reader.errors import SalvageCountError
 from kafkalog_reader.salvage import run as run_module
-from tests.salvage.test_offset_order import FIVE, FORMS, build, manifest, run, starts
+from tests.tables.test_offset_order import FIVE, FORMS, build, manifest, run, starts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,7 +24,7 @@ from kafkalog_reader.format.producer_snapshot import (
 )
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.format.transaction_index import AbortedTransaction, parse_aborted_transaction
-from tests.salvage.test_offset_order import TOPIC_ID, starts
+from tests.tables.test_offset_order import TOPIC_ID, starts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -42,7 +42,7 @@ def test_a_task_reports_what_it_read(
     assert report == {
         "stage": None, "task": None, "attempt": None, "table": "records", "rows": 10,
         "bytesRead": size, "batchesPruned": 0, "damagedRegions": 0, "missingRanges": 0,
-        "isComplete": True, "error": None,
+        "doubtfulRanges": 0, "isComplete": True, "error": None,
     }  # fmt: skip
     (line,) = [json.loads(each) for each in caplog.messages if each.startswith("{")]
     assert line["bytesRead"] == size
@@ -136,16 +136,18 @@ def test_an_error_is_reported_and_raised(
 
 
 @pytest.mark.parametrize(
-    ("table", "counted"), [("records", (1, 2, 3)), ("batches", (None, None, None))]
+    ("table", "counted"), [("records", (1, 2, 3, 4)), ("batches", (None,) * 4)]
 )
 def test_only_records_count_what_was_left_out(
     tmp_path: Path, table: str, counted: tuple[int | None, ...]
 ) -> None:
-    metrics = ReadMetrics(bytes_read=70, batches_pruned=1, damaged_regions=2, missing_ranges=3)
+    metrics = ReadMetrics(
+        bytes_read=70, batches_pruned=1, damaged_regions=2, missing_ranges=3, doubtful_ranges=4
+    )
     list(reported(rows(1), metrics, table, str(tmp_path)))
     (report,) = reports(tmp_path)
     assert report["table"] == table
-    names = ("batchesPruned", "damagedRegions", "missingRanges")
+    names = ("batchesPruned", "damagedRegions", "missingRanges", "doubtfulRanges")
     assert tuple(report[name] for name in names) == counted
     assert report["bytesRead"] == 70
 

@@ -135,7 +135,8 @@ def _audited(auditor: _Auditor, directories: Sequence[PartitionDirectory]) -> Pa
     further = reaches_further({each.files: each.history for each in together.replicas}, unusable)
     if len(others) < _MIN_COMPARED or further:
         reason = "; ".join([together.reason, *([further] if further else [])])
-        return replace(together, reason=reason)
+        unknown = tuple(each.directory for each in unusable) if others else ()
+        return replace(together, reason=reason, unknown_copies=unknown)
     rest = auditor.audit(others)
     if rest.reason:
         return together

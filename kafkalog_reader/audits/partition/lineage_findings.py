@@ -63,7 +63,7 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
                 records_at_risk=count,
                 committed="known" if committed else "none",
             )
-        if bound.known > bound.superseded and not _lost_its_end(newest, bound.superseded):
+        if bound.known > bound.superseded and not _lost_its_end(audit, bound.superseded):
             is_proven = _is_proven(audit, newest, bound.superseded)
             yield finding(
                 UNCLEAN_ELECTION_EVIDENCE,
@@ -107,15 +107,15 @@ def _cut_text(count: int, committed: int) -> str:
     return f"{count:,} committed {'record' if count == 1 else 'records'} from there on"
 
 
-def _lost_its_end(newest: ReplicaAudit | None, superseded: int) -> bool:
+def _lost_its_end(audit: PartitionAudit, superseded: int) -> bool:
     """Whether the newest leader's log was damaged since its broker last ran.
 
-    It ends below its own checkpointed high watermark, which a start would have lowered. So the
-    others go on where its log ends, without any election.
+    So the others go on where its log ends, without any election.
     """
+    newest = audit.newest
     if newest is None or newest.log_end > superseded:
         return False
-    return (newest.files.checkpointed_high_watermark or 0) > newest.log_end
+    return audit.reached_by_newest is not None
 
 
 def _is_proven(audit: PartitionAudit, newest: ReplicaAudit | None, superseded: int) -> bool:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+    from kafkalog_reader.io.evidence import PartitionDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,8 @@ class PartitionAudit:
         compared_from: the first offset that was read; starts are then not predicted. None: all were
             read.
         keys: the result of comparing the keys of a compacted partition.
+        unknown_copies: copies whose content is unknown and that may hold what no other copy has;
+            without them, the others could be compared.
         set_aside: audits of single replicas whose content is unknown, each with its reason;
             everything else here is about the others.
         compared_verdict: how the compared copies relate, where ``verdict`` is worse: copies are set
@@ -80,6 +83,7 @@ class PartitionAudit:
     compared_from: int | None = None
     keys: KeyCheck = field(default_factory=KeyCheck)
     set_aside: tuple[PartitionAudit, ...] = ()
+    unknown_copies: tuple[PartitionDirectory, ...] = ()
     compared_verdict: Verdict | None = None
     missing: MissingCommitted | None = None
     started_at: int | None = None
@@ -107,6 +111,23 @@ class PartitionAudit:
         histories = {each.files: each.history for each in self.replicas}
         newest = newest_replica(histories, named_leader(histories, self.membership))
         return None if newest is None else self.of(newest)
+
+    @property
+    def reached_by_newest(self) -> int | None:
+        """Which offset the newest leader's log once reached, if it has lost its end since.
+
+        Its checkpointed high watermark is above the end, which a start would have lowered; or its
+        leader epoch begins above it, and no later one is known, which may have begun after that.
+        """
+        newest = self.newest
+        if newest is None or newest.high_watermark_above_end is not None:
+            return None if newest is None else newest.high_watermark_above_end
+        entry = newest.leader_epoch_above_end
+        if entry is None or (
+            self.membership is not None and self.membership.leader_epoch > entry.leader_epoch
+        ):
+            return None
+        return entry.start_offset
 
     @property
     def without_copy(self) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.errors import LocatedError
+    from kafkalog_reader.format.checkpoint import LeaderEpochEntry
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 
@@ -87,6 +88,15 @@ class ReplicaAudit:
         """The checkpointed high watermark if the log ends below it; None otherwise."""
         row = self.files.checkpointed_high_watermark
         return row if row is not None and row > self.log_end else None
+
+    @property
+    def leader_epoch_above_end(self) -> LeaderEpochEntry | None:
+        """The newest row of ``leader-epoch-checkpoint`` if the log ends below its start offset.
+
+        A broker writes it at its log end, so that the log reached this offset in that epoch.
+        """
+        latest = self.files.cache.latest
+        return latest if latest is not None and latest.start_offset > self.log_end else None
 
     @property
     def log_start(self) -> int:

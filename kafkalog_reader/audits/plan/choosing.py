@@ -23,6 +23,7 @@ from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.plan.unanswered import (
     FAILURES,
     Unanswered,
+    UnknownCopy,
     failure_of,
     why_all_fail,
     why_not_read,
@@ -94,7 +95,15 @@ def choice_of(
     if reason:
         everyone = tuple(sorted({*brokers, *down}))
         return Unanswered(
-            name=f"{topic}-{partition}", reason=reason, brokers=everyone, failure=failure
+            name=f"{topic}-{partition}",
+            reason=reason,
+            brokers=everyone,
+            failure=failure,
+            unknown_copies=tuple(
+                UnknownCopy(topic=topic, partition=partition, broker_id=broker, path=each.path)
+                for each in audit.unknown_copies
+                if (broker := each.log_directory.broker_id) is not None
+            ),
         )
     best = elections[0]
     effect = _effect(audit, best)

@@ -22,17 +22,29 @@ _REPAIR_FIRST: Final = "Repair that first (kafkalog verify says how), and make t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownCopy:
+    """A copy whose content is unknown. Once it is out of the way, there is a plan."""
+
+    topic: str
+    partition: int
+    broker_id: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
     """A partition without a plan.
 
     Attributes:
         failure: a broker, or a log directory, does not come up; that is why.
+        unknown_copies: the copies that are the reason; none if it is another one.
     """
 
     name: str
     reason: str
     brokers: tuple[int, ...]
     failure: StartOutcome | None = None
+    unknown_copies: tuple[UnknownCopy, ...] = ()
 
 
 def why_unanswered(audit: PartitionAudit, brokers: Sequence[int], down: Mapping[int, str]) -> str:

@@ -92,7 +92,13 @@ def plan_schema() -> Schema:
                 "replacedCopies": list_of(object_of(replaced)),
                 "partitions": list_of(object_of(choice)),
                 "unanswered": list_of(
-                    object_of({**typed(TEXT, "partition", "reason"), "outcome": or_null(TEXT)})
+                    object_of(
+                        {
+                            **typed(TEXT, "partition", "reason"),
+                            "outcome": or_null(TEXT),
+                            "commands": list_of(TEXT),
+                        }
+                    )
                 ),
                 "findings": list_of(
                     object_of(

@@ -94,18 +94,20 @@ def test_a_named_leader_with_a_shorter_log_will_cut_the_others(tmp_path: Path) -
 def test_a_leader_whose_log_lost_its_end_is_no_sign_of_an_unclean_election(tmp_path: Path) -> None:
     """It was elected in epoch 1 at offset 3 and wrote nothing; then its file lost a batch.
 
-    Its start would lower the high watermark to the log end: then it may have been elected after
-    the loss.
+    A leader writes the row of its epoch at its log end, so 1:3 is proof without a high watermark
+    above the log end, too. A later epoch may have begun after the loss: its start would lower the
+    high watermark to the log end, and remove the row.
     """
     follower = held("a@0/e0 b@1/e0 c@2/e0", "0:0", 3)
-    for high_watermark, expected in ((3, False), (2, True)):
+    cases = ((3, 1, False), (2, 1, False), (0, 1, False), (3, 2, False), (2, 2, True))
+    for high_watermark, leader_epoch, expected in cases:
         leader = held("a@0/e0 b@1/e0", "0:0 1:3", high_watermark)
         audit = audited(
-            tmp_path / str(high_watermark),
-            state_of(leader, follower, follower, leader=0, leader_epoch=1),
+            tmp_path / f"{high_watermark}-{leader_epoch}",
+            state_of(leader, follower, follower, leader=0, leader_epoch=leader_epoch),
         )
         codes = {each.code for each in findings_of(audit)}
-        assert ("KL-514" in codes) == expected
+        assert ("KL-514" in codes) == expected, (high_watermark, leader_epoch)
 
 
 @pytest.mark.parametrize(

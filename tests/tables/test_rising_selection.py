@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkalog_reader.salvage import rising_selection
-from kafkalog_reader.salvage.rising_selection import heaviest_rising
+from kafkalog_reader.tables import rising_selection
+from kafkalog_reader.tables.rising_selection import heaviest_rising
 
 Ranges = list[tuple[int, int]]
 FIVE: Ranges = [(0, 9), (10, 19), (20, 29), (30, 39), (40, 49)]

@@ -17,8 +17,8 @@ from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.salvage.rising_selection import heaviest_rising
 from kafkalog_reader.tables.index_file import read_entries
+from kafkalog_reader.tables.rising_selection import heaviest_rising
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 HIGHEST_OFFSET: Final = 2**63 - 1
-_MAX_ABOVE_BASE: Final = 2**31 - 1
+MAX_ABOVE_BASE: Final = 2**31 - 1
+_FALLS: Final = "KL-110"
+_JUMPED: Final = "KL-111"
+_BEYOND_AN_INDEX: Final = "KL-114"
+_BELOW_ITS_SEGMENT: Final = "KL-401"
+_INTO_THE_NEXT: Final = "KL-402"
+CODES: Final = (_FALLS, _JUMPED, _BEYOND_AN_INDEX, _BELOW_ITS_SEGMENT, _INTO_THE_NEXT)
+"""Codes of findings that ``DoubtfulBatches`` carry."""
 _FEW: Final = 3
 _BATCHES_A_JUMP: Final = 20
 """Lone jumps more frequent than one in this many batches are taken for compaction."""
@@ -44,6 +51,7 @@ class DoubtfulBatches:
         first_offset, last_offset: as their headers have them, from the first to the last batch.
         likely_offset: set if their neighbours leave exactly enough room; else None.
         problem: why, in words.
+        code: of the finding that ``kafkalog verify`` has there.
     """
 
     position: int
@@ -52,6 +60,7 @@ class DoubtfulBatches:
     last_offset: int
     likely_offset: int | None
     problem: str
+    code: str
 
 
 @dataclass(slots=True)
@@ -76,11 +85,14 @@ class SegmentOffsets:
     Attributes:
         segment_slice: the segment.
         behind: base offset of the segment that follows, ``HIGHEST_OFFSET`` for the last.
+        begins_log: whether it is the first segment. A follower that began inside a batch names that
+            segment after its leader's log start (KAFKA-6975).
         shows_cleaning: whether a batch has fewer records than offsets, or a delete horizon.
     """
 
     segment_slice: SegmentSlice
     behind: int
+    begins_log: bool = False
     shows_cleaning: bool = False
     _chains: list[_Chain] = field(default_factory=list)
 
@@ -145,7 +157,7 @@ class SegmentOffsets:
         return bases, np.array([chain.last_offset for chain in self._chains], np.int64)
 
     def _is_rising(self) -> bool:
-        due = self.segment_slice.segment.base_offset
+        due = self._lowest
         for chain in self._chains:
             if not due <= chain.base_offset <= chain.last_offset < self._limit:
                 return False
@@ -153,15 +165,24 @@ class SegmentOffsets:
         return True
 
     @property
+    def _lowest(self) -> int:
+        """The lowest offset that a batch of this segment can have."""
+        base = self.segment_slice.segment.base_offset
+        first = self._chains[0]
+        if self.begins_log and first.base_offset < base <= first.last_offset:
+            return max(first.base_offset, 0)
+        return base
+
+    @property
     def _limit(self) -> int:
         """One above the highest offset that a batch of this segment can have."""
-        highest = self.segment_slice.segment.base_offset + _MAX_ABOVE_BASE + 1
+        highest = self.segment_slice.segment.base_offset + MAX_ABOVE_BASE + 1
         return min(self.behind, highest)
 
     def _believed(self, batches: _OffsetColumns, votes: _IndexVotes) -> NDArray[np.bool_]:
         """Which batches belong to the heaviest selection whose offsets rise."""
         base, last = batches.base_offset, batches.last_offset
-        own_base = self.segment_slice.segment.base_offset
+        own_base = self._lowest
         fits = (base >= own_base) & (last >= base) & (last < self._limit)
         rows = np.flatnonzero(fits)
         kept = np.zeros(len(base), np.bool_)
@@ -202,7 +223,7 @@ class SegmentOffsets:
         base, last = batches.base_offset, batches.last_offset
         for group in np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1):
             before, after = int(group[0]) - 1, int(group[-1]) + 1
-            due = int(last[before]) + 1 if before >= 0 else self.segment_slice.segment.base_offset
+            due = int(last[before]) + 1 if before >= 0 else self._lowest
             following = int(base[after]) if after < len(base) else None
             span = int((last[group] - base[group] + 1).sum())
             found.append(
@@ -213,13 +234,14 @@ class SegmentOffsets:
                     last_offset=int(last[group[-1]]),
                     likely_offset=due if following == due + span else None,
                     problem=self._contradiction(int(base[group[0]]), int(last[group[-1]]), due),
+                    code=self._code(group[0] == 0, int(base[group[0]]), int(last[group[-1]])),
                 )
             )
         return found
 
     def _contradiction(self, first: int, last: int, due: int) -> str:
         claimed = offsets_words(first, last + 1)
-        own_base = self.segment_slice.segment.base_offset
+        own_base = self._lowest
         if first < own_base:
             return f"claims {claimed}, below the segment, which begins at {own_base}"
         if last >= self._limit:
@@ -228,6 +250,13 @@ class SegmentOffsets:
             return f"claims {claimed}, where {due} is due: offsets fall or repeat"
         return f"claims {claimed}, where {due} is due and the batches after it go on below"
 
+    def _code(self, is_first: bool, first: int, last: int) -> str:
+        if is_first and first < self._lowest:
+            return _BELOW_ITS_SEGMENT
+        if last < self._limit:
+            return _FALLS
+        return _INTO_THE_NEXT if self._limit == self.behind else _BEYOND_AN_INDEX
+
     def _lone_jumps(
         self, chains: list[_Chain], votes: _IndexVotes, may_be_cleaned: bool
     ) -> list[DoubtfulBatches]:
@@ -235,7 +264,7 @@ class SegmentOffsets:
         if may_be_cleaned:
             return []
         found = []
-        first, final = self.segment_slice.segment.base_offset, len(chains) - 1
+        first, final = self._lowest, len(chains) - 1
         for number, chain in enumerate(chains):
             before = chains[number - 1] if number else None
             due = first if before is None else before.last_offset + 1
@@ -271,6 +300,7 @@ class SegmentOffsets:
                 last_offset=chain.last_offset,
                 likely_offset=None,
                 problem=f"jump from offset {due} to {chain.base_offset}, {why}",
+                code=_JUMPED,
             )
             for chain, due, why in found
         ]

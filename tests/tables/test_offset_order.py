@@ -16,8 +16,10 @@ from kafkalog_reader.salvage.run import salvage
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from fixtures.builder import Batch
     from kafkalog_reader.salvage.manifest import SalvagedPartition
 
 TOPIC_ID = "AAAAAAAAAAEAAAAAAAAABQ"
@@ -27,7 +29,7 @@ FORMS = pytest.mark.parametrize(
 FIVE = "0-9/e0 10-19/e0 20-29/e0 30-39/e0 40-49/e0"
 
 
-def build(root: Path, log: str = FIVE, **options: Any) -> Path:
+def build(root: Path, log: str | Iterable[Batch] = FIVE, **options: Any) -> Path:
     log_directory(0, replica(log, **options)).write(root)
     return root
 
