@@ -12,12 +12,12 @@ from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
 from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind
 from kafkalog_reader.report.repair_text import (
     epoch_lines,
+    fetch_commands,
     keep_commands,
     move_commands,
     repair_commands,
     write_command,
 )
-from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,8 +135,7 @@ def _replace(replacement: Replacement) -> PlanStep:
         ),
         commands=(
             *_move_commands(target),
-            f"rsync -a --exclude='*index' {shell_word(f'HOST_OF_BROKER_{choice.leader}:{source}/')}"
-            f" {shell_word(f'{target}/')}",
+            *fetch_commands(f"HOST_OF_BROKER_{choice.leader}", source, target, leave_out="*index"),
         ),
         is_destructive=True,
         brokers=(broker,),

@@ -94,7 +94,8 @@ LOOK_FOR_A_COPY: Final = action(
 LEAVE_ONE_OUT: Final = action(
     "A26",
     "leave-one-out",
-    short="leave out what does not belong, or give each broker its own name, and run this again",
+    short="leave out what does not belong, or name the broker of each path as N=PATH, and run "
+    "this again",
     explanation="Copies of different clusters, or of a topic and of another topic that had the "
     "same name before it was deleted, are not replicas of one partition. Comparing them is "
     "meaningless. Leave one side out; do not look for a further copy.",
@@ -257,12 +258,15 @@ REPLACE_METADATA_LOG: Final = action(
     "newest snapshot and the log up to the damage.",
     warnings=(
         "Take the copy that ends last. Copy it from a stopped node.",
+        "Leave quorum-state behind: it is the vote of the other node. Without the file, the "
+        "controller starts with the last epoch of its log.",
         "If there are other controllers that were not supplied, supply them first: then A35 is "
         "right.",
     ),
     command="mkdir -p /mnt/c1/aside && mv /mnt/c1/metadata/__cluster_metadata-0 /mnt/c1/aside/\n"
-    "rsync -a HOST_OF_BROKER_1:/mnt/b1/kafka-logs/__cluster_metadata-0/ "
-    "/mnt/c1/metadata/__cluster_metadata-0/",
+    "mkdir -p /mnt/c1/metadata/__cluster_metadata-0\n"
+    "ssh HOST_OF_BROKER_1 'tar -C /mnt/b1/kafka-logs/__cluster_metadata-0 "
+    "--exclude=quorum-state -cf - .' | tar -C /mnt/c1/metadata/__cluster_metadata-0 -xf -",
 )
 COMPARE_METADATA_LOGS: Final = action(
     "A38",

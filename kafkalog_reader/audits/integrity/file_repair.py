@@ -48,11 +48,13 @@ class Copy:
         source: the folder there.
         node: its name for people, such as ``broker 1``.
         path: where to; nothing is there.
+        leave_out: the name of a file that stays behind, because it belongs to the other node.
     """
 
     source: str
     node: str
     path: str
+    leave_out: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
