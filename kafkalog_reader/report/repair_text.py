@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.file_repair import Copy, Move, SetOffset, aside_path
+from kafkalog_reader.audits.integrity.file_repair import Copy, Move, Rewrite, SetOffset, aside_path
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 
 BROKERS: Final = "HOST:9092"
-_VERSION: Final = "0"
-"""First line of a checkpoint, before the number of rows."""
 
 
 def repair_commands(repairs: Iterable[Repair]) -> list[str]:
@@ -55,12 +53,6 @@ def fetch_commands(host: str, source: str, path: str, *, leave_out: str = "") ->
     return (f"mkdir -p {target}", f"ssh {host} {shell_word(there)} | tar -C {target} -xf -")
 
 
-def epoch_lines(rows: Iterable[tuple[int, int]]) -> tuple[str, ...]:
-    """The lines of a ``leader-epoch-checkpoint``."""
-    body = [f"{epoch} {start}" for epoch, start in rows]
-    return (_VERSION, str(len(body)), *body)
-
-
 def rewrite_commands(path: str, lines: Iterable[str], *, is_new: bool = False) -> tuple[str, ...]:
     """Write a text file of a partition directory; what is there is copied aside before."""
     if is_new:
@@ -93,5 +85,7 @@ def _commands(repair: Repair) -> Iterator[str]:
             f"kafka-consumer-groups.sh --bootstrap-server {BROKERS} {groups} --topic {place} "
             f"--reset-offsets --to-offset {repair.offset} --execute"
         )
+    elif isinstance(repair, Rewrite):
+        yield from rewrite_commands(repair.path, repair.lines)
     else:
         yield write_command(repair.lines, repair.path)

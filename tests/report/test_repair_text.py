@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.file_repair import Copy, Move, SetOffset, Write
 from kafkalog_reader.report.repair_text import (
-    epoch_lines,
     keep_commands,
     move_commands,
     repair_commands,
@@ -39,12 +38,6 @@ def test_a_folder_is_made_only_for_what_leaves_its_own(tmp_path: Path) -> None:
     run(commands, tmp_path)
     assert (tmp_path / "aside/t-0/x").read_text() == "x"
     assert list((tmp_path / "t-0").iterdir()) == []
-
-
-def test_rows_of_epochs_follow_version_and_number() -> None:
-    """The format of LeaderEpochCheckpointFile."""
-    assert epoch_lines([(0, 0), (3, 17)]) == ("0", "2", "0 0", "3 17")
-    assert epoch_lines([]) == ("0", "0")
 
 
 def test_what_is_rewritten_is_kept_beside_the_log_directory(tmp_path: Path) -> None:

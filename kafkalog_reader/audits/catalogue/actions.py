@@ -472,6 +472,17 @@ ADJUST_TIMES: Final = action(
     "the future keeps the segment, and all later ones, for that long. "
     "message.timestamp.after.max.ms refuses such records from 3.6 on.",
 )
+DELETE_RECORDS_AGAIN: Final = action(
+    "A41",
+    "delete-records-again",
+    short="leave leader-epoch-checkpoint as it is: it may be the only file that shows the newer "
+    "log start; if records were deleted by kafka-delete-records.sh, delete them again once the "
+    "brokers run",
+    explanation="A broker removes the entries below the log start from leader-epoch-checkpoint at "
+    "once, and writes log-start-offset-checkpoint a minute later or at shutdown. A start takes the "
+    "log start from the latter: deleted records come back if their segment is still there.",
+    command="kafka-delete-records.sh --bootstrap-server HOST:9092 --offset-json-file FILE",
+)
 NOTHING_TO_DO: Final = action(
     "A1",
     "nothing-to-do",

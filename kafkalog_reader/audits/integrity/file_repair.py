@@ -41,6 +41,19 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """Write a text file of a partition directory; what is there is copied aside before.
+
+    Attributes:
+        path: of the file.
+        lines: its whole content.
+    """
+
+    path: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
     """Copy a folder from another node.
 
@@ -72,7 +85,7 @@ class SetOffset:
     offset: int
 
 
-FileRepair = Move | Write | Copy
+FileRepair = Move | Write | Rewrite | Copy
 Repair = FileRepair | SetOffset
 
 
