@@ -61,8 +61,8 @@ def text_lines(content: bytes, where: LogPosition) -> Iterator[TextLine]:
         position = LogPosition(where.file, (where.position or 0) + start, where.offset)
         if end - start > MAX_LINE_LENGTH:
             raise CorruptCheckpointError(
-                f"line {number}: longer than {MAX_LINE_LENGTH} bytes: "
-                f"{excerpt(content[start : start + 60])}",
+                f"line {number}: longer than {MAX_LINE_LENGTH} bytes, begins with "
+                f"{excerpt(content[start : start + 50])}",
                 position,
             )
         yield TextLine(text=content[start:end], number=number, where=position)
@@ -71,6 +71,8 @@ def text_lines(content: bytes, where: LogPosition) -> Iterator[TextLine]:
 
 
 def excerpt(text: bytes) -> str:
-    """Quote hostile bytes for a message: escaped, and shortened."""
+    """Quote hostile bytes for a message: escaped, and shortened; zeros are counted."""
+    if text and not any(text):
+        return f"{len(text)} zero byte{'s' if len(text) > 1 else ''}"
     shown = repr(text[:60])[1:]
     return shown if len(text) <= 60 else f"{shown}... ({len(text)} bytes)"

@@ -42,17 +42,15 @@ from kafkalog_reader.audits.partition.epoch_advice import files_to_write, may_ha
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.recovery.recovery import Recovery
-from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS
+from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.before_start import is_complete, keep_commands, until_text
 from kafkalog_reader.report.command_text import export_command, forbid_command, merge_command
 from kafkalog_reader.report.lead_text import lead_text, may_move
 from kafkalog_reader.report.repair_text import (
     BROKERS,
-    epoch_lines,
     move_commands,
     repair_commands,
-    rewrite_commands,
 )
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -385,8 +383,7 @@ def _epochs(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator
     for replica in replicas:
         found = epoch_rows(audit, replica)
         if found is not None:
-            path = posixpath.join(replica.directory.path.rstrip("/"), LEADER_EPOCHS)
-            yield from rewrite_commands(path, epoch_lines(found.rows), is_new=found.is_new)
+            yield from repair_commands([found.repair(replica)])
 
 
 def _abort(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

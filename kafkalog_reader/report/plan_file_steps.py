@@ -11,13 +11,12 @@ from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
 from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind
 from kafkalog_reader.report.repair_text import (
-    epoch_lines,
+    fetch_commands,
     keep_commands,
     move_commands,
     repair_commands,
     write_command,
 )
-from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,8 +134,7 @@ def _replace(replacement: Replacement) -> PlanStep:
         ),
         commands=(
             *_move_commands(target),
-            f"rsync -a --exclude='*index' {shell_word(f'HOST_OF_BROKER_{choice.leader}:{source}/')}"
-            f" {shell_word(f'{target}/')}",
+            *fetch_commands(f"HOST_OF_BROKER_{choice.leader}", source, target, leave_out="*index"),
         ),
         is_destructive=True,
         brokers=(broker,),
@@ -155,7 +153,7 @@ def _write_epochs(choice: Choice, broker: int) -> PlanStep:
     return _write(
         broker,
         posixpath.dirname(posixpath.dirname(path)),
-        FileBody(path=path, lines=epoch_lines(found.rows)),
+        FileBody(path=path, lines=found.lines),
         f"leader-epoch-checkpoint of {shown(choice.name)}",
         f"{why} This file has the leader epochs of the batches.",
         is_new=found.is_new,

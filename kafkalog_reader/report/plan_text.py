@@ -161,7 +161,7 @@ def _unseen_text(unseen: Unseen, *, is_one_broker: bool) -> str:
         return (
             f"the in-sync replicas ({names}) hold every committed record, and no copy of them was "
             "supplied. What the supplied copies lack is unknown, and would be lost: supply those "
-            "copies first, unless a merged log that is here has taken their place."
+            "copies first, unless they were already replaced by a merged log that was supplied."
         )
     if unseen.role is UnseenRole.LEADER:
         who = f"by the metadata log {names} leads, and no copy of it was supplied"

@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.file_repair import Copy, Move, SetOffset, aside_path
+from kafkalog_reader.audits.integrity.file_repair import Copy, Move, Rewrite, SetOffset, aside_path
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 
 BROKERS: Final = "HOST:9092"
-_VERSION: Final = "0"
-"""First line of a checkpoint, before the number of rows."""
 
 
 def repair_commands(repairs: Iterable[Repair]) -> list[str]:
@@ -39,10 +37,20 @@ def move_commands(repair: Move) -> tuple[str, ...]:
     return (f"mkdir -p {shell_word(folder)}", f"mv {source} {target}")
 
 
-def epoch_lines(rows: Iterable[tuple[int, int]]) -> tuple[str, ...]:
-    """The lines of a ``leader-epoch-checkpoint``."""
-    body = [f"{epoch} {start}" for epoch, start in rows]
-    return (_VERSION, str(len(body)), *body)
+def fetch_commands(host: str, source: str, path: str, *, leave_out: str = "") -> tuple[str, ...]:
+    """Copy a folder from another host, with programs that every host has.
+
+    Args:
+        host: of the source.
+        source: the folder there.
+        path: where to.
+        leave_out: a pattern of names that stay behind.
+    """
+    pattern = leave_out.replace("*", r"\*")  # for the shell of that host; quotes would nest
+    without = f" --exclude={pattern}" if leave_out else ""
+    there = f"tar -C {shell_word(source)}{without} -cf - ."
+    target = shell_word(path)
+    return (f"mkdir -p {target}", f"ssh {host} {shell_word(there)} | tar -C {target} -xf -")
 
 
 def rewrite_commands(path: str, lines: Iterable[str], *, is_new: bool = False) -> tuple[str, ...]:
@@ -69,8 +77,7 @@ def _commands(repair: Repair) -> Iterator[str]:
         yield from move_commands(repair)
     elif isinstance(repair, Copy):
         host = "HOST_OF_" + re.sub(r"[^A-Z0-9]+", "_", repair.node.upper()).strip("_")
-        source = shell_word(f"{host}:{repair.source}/")
-        yield f"rsync -a {source} {shell_word(f'{repair.path}/')}"
+        yield from fetch_commands(host, repair.source, repair.path, leave_out=repair.leave_out)
     elif isinstance(repair, SetOffset):
         groups = " ".join(f"--group {shell_word(group)}" for group in repair.groups)
         place = shell_word(f"{repair.topic}:{repair.partition}")
@@ -78,5 +85,7 @@ def _commands(repair: Repair) -> Iterator[str]:
             f"kafka-consumer-groups.sh --bootstrap-server {BROKERS} {groups} --topic {place} "
             f"--reset-offsets --to-offset {repair.offset} --execute"
         )
+    elif isinstance(repair, Rewrite):
+        yield from rewrite_commands(repair.path, repair.lines)
     else:
         yield write_command(repair.lines, repair.path)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HEALED = captures.path("s3_2/healed")
 STOPPED = captures.path("everything/stopped")
-ON_FILES = ("mv ", "mkdir ", "printf ", "rsync ")
+ON_FILES = ("mv ", "mkdir ", "printf ", "ssh ")
 
 
 @pytest.fixture
@@ -268,12 +268,13 @@ def test_the_only_controller_gets_the_copy_of_a_broker(
     sound = (state / "controller-100" / LOG).read_bytes()
     flip(state / "controller-100" / LOG, position)
     commands = commands_of_all(run, "__cluster_metadata-0")
-    assert commands[-1].startswith("rsync -a HOST_OF_BROKER_0:./broker-0/__cluster_metadata-0/ ")
+    assert commands[-1].startswith("ssh HOST_OF_BROKER_0 'tar -C ./broker-0/__cluster_metadata-0 ")
     planned = run("plan", ".").out
     assert "broker 100" in planned
     assert "the metadata log is not sound" in " ".join(planned.split())
     assert "replica-diff" not in planned
-    do([command.replace("rsync -a HOST_OF_BROKER_0:", "cp -a ") for command in commands])
+    do([command.replace("ssh HOST_OF_BROKER_0 ", "sh -c ") for command in commands])
+    assert not (state / "controller-100" / LOG).with_name("quorum-state").exists()
     assert (state / "controller-100" / LOG).read_bytes() == sound
     assert run("verify", ".").status == 0
 
@@ -289,12 +290,13 @@ def test_a_controller_that_lost_the_end_of_its_log_gets_the_copy_of_a_broker(
     sound = (state / "controller-100" / LOG).read_bytes()
     (state / "controller-100" / LOG).write_bytes(sound[:BORDER])
     commands = commands_of_all(run, "__cluster_metadata-0")
-    assert commands[-1].startswith("rsync -a HOST_OF_BROKER_0:./broker-0/__cluster_metadata-0/ ")
+    assert commands[-1].startswith("ssh HOST_OF_BROKER_0 'tar -C ./broker-0/__cluster_metadata-0 ")
     assert "the metadata log is not sound" in " ".join(run("plan", ".").out.split())
     compared = CliRunner().invoke(replica_diff, ["."], standalone_mode=False)
     assert compared.return_value == run("verify", ".").status == run("plan", ".").status == 1
     assert "KL-525" in compared.stdout
-    do([command.replace("rsync -a HOST_OF_BROKER_0:", "cp -a ") for command in commands])
+    do([command.replace("ssh HOST_OF_BROKER_0 ", "sh -c ") for command in commands])
+    assert not (state / "controller-100" / LOG).with_name("quorum-state").exists()
     assert (state / "controller-100" / LOG).read_bytes() == sound
     assert run("verify", ".").status == 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -159,7 +160,16 @@ def test_opposite_wishes_replace_a_copy_while_both_brokers_are_stopped(
     assert document["lost"]["lostRecords"] == 0
     (step,) = [step for step in document["steps"] if step["kind"] == "replaceCopy"]
     assert step["brokers"] == [replaced["brokerId"]]
-    assert any(command.startswith("rsync -a --exclude='*index'") for command in step["commands"])
+    commands = [c.replace("ssh HOST_OF_BROKER_", "sh -c ", 1) for c in step["commands"]]
+    for command in commands:  # without the number of the broker
+        subprocess.run(["sh", "-c", re.sub(r"^sh -c \d+ ", "sh -c ", command)], check=True)
+    (other,) = {1, 2} - {replaced["brokerId"]}
+    source, target = (
+        root / f"broker-{broker}" / f"{replaced['topic']}-{replaced['partition']}"
+        for broker in (other, replaced["brokerId"])
+    )
+    kept = {path.name for path in source.iterdir() if not path.name.endswith("index")}
+    assert {path.name for path in target.iterdir()} == kept
 
 
 def test_a_marker_that_makes_a_start_remove_records_goes_first(run: Run, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_longest_line_is_read_and_a_longer_one_refused(end: bytes) -> None:
     lines = text_lines(b"a\n" + longest + b"x" + end, WHERE)
     assert next(lines).text == b"a"
     with pytest.raises(
-        CorruptCheckpointError, match="line 2: longer than 1024 bytes: 'x"
+        CorruptCheckpointError, match="line 2: longer than 1024 bytes, begins with 'x"
     ) as caught:
         next(lines)
     assert caught.value.where == LogPosition("file", 102)
@@ -95,3 +95,11 @@ def test_excerpt_is_escaped_and_shortened() -> None:
     assert excerpt(b"\x1b[2J") == r"'\x1b[2J'"
     assert excerpt(b"x" * 60) == f"'{'x' * 60}'"
     assert excerpt(b"x" * 61) == f"'{'x' * 60}'... (61 bytes)"
+
+
+def test_a_page_of_zeros_is_counted_instead_of_quoted() -> None:
+    """What ext4 and XFS leave of a file that was not flushed before a crash."""
+    with pytest.raises(CorruptCheckpointError, match=r"begins with 50 zero bytes$"):
+        next(text_lines(bytes(4096), WHERE))
+    assert excerpt(b"\x00") == "1 zero byte"
+    assert excerpt(b"\x00a") == r"'\x00a'"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.file_repair import Copy, Move, SetOffset, Write
 from kafkalog_reader.report.repair_text import (
-    epoch_lines,
     keep_commands,
     move_commands,
     repair_commands,
@@ -41,12 +40,6 @@ def test_a_folder_is_made_only_for_what_leaves_its_own(tmp_path: Path) -> None:
     assert list((tmp_path / "t-0").iterdir()) == []
 
 
-def test_rows_of_epochs_follow_version_and_number() -> None:
-    """The format of LeaderEpochCheckpointFile."""
-    assert epoch_lines([(0, 0), (3, 17)]) == ("0", "2", "0 0", "3 17")
-    assert epoch_lines([]) == ("0", "0")
-
-
 def test_what_is_rewritten_is_kept_beside_the_log_directory(tmp_path: Path) -> None:
     partition = tmp_path / "logs" / "t-0"
     partition.mkdir(parents=True)
@@ -77,7 +70,8 @@ def test_each_repair_has_its_command_and_none_comes_twice() -> None:
     copy = Copy(source="/their/t-0", node="broker 1 (rack-b)", path="/mine/t-0")
     write = Write(path="/logs/x", lines=("1", "2 3"))
     assert repair_commands([copy, write, copy]) == [
-        "rsync -a HOST_OF_BROKER_1_RACK_B:/their/t-0/ /mine/t-0/",
+        "mkdir -p /mine/t-0",
+        "ssh HOST_OF_BROKER_1_RACK_B 'tar -C /their/t-0 -cf - .' | tar -C /mine/t-0 -xf -",
         "printf '%s\\n' 1 '2 3' > /logs/x",
     ]
 

@@ -94,7 +94,8 @@ LOOK_FOR_A_COPY: Final = action(
 LEAVE_ONE_OUT: Final = action(
     "A26",
     "leave-one-out",
-    short="leave out what does not belong, or give each broker its own name, and run this again",
+    short="leave out what does not belong, or name the broker of each path as N=PATH, and run "
+    "this again",
     explanation="Copies of different clusters, or of a topic and of another topic that had the "
     "same name before it was deleted, are not replicas of one partition. Comparing them is "
     "meaningless. Leave one side out; do not look for a further copy.",
@@ -257,12 +258,15 @@ REPLACE_METADATA_LOG: Final = action(
     "newest snapshot and the log up to the damage.",
     warnings=(
         "Take the copy that ends last. Copy it from a stopped node.",
+        "Leave quorum-state behind: it is the vote of the other node. Without the file, the "
+        "controller starts with the last epoch of its log.",
         "If there are other controllers that were not supplied, supply them first: then A35 is "
         "right.",
     ),
     command="mkdir -p /mnt/c1/aside && mv /mnt/c1/metadata/__cluster_metadata-0 /mnt/c1/aside/\n"
-    "rsync -a HOST_OF_BROKER_1:/mnt/b1/kafka-logs/__cluster_metadata-0/ "
-    "/mnt/c1/metadata/__cluster_metadata-0/",
+    "mkdir -p /mnt/c1/metadata/__cluster_metadata-0\n"
+    "ssh HOST_OF_BROKER_1 'tar -C /mnt/b1/kafka-logs/__cluster_metadata-0 "
+    "--exclude=quorum-state -cf - .' | tar -C /mnt/c1/metadata/__cluster_metadata-0 -xf -",
 )
 COMPARE_METADATA_LOGS: Final = action(
     "A38",
@@ -467,6 +471,17 @@ ADJUST_TIMES: Final = action(
     explanation="Retention by time uses the largest timestamp of a segment. A timestamp far in "
     "the future keeps the segment, and all later ones, for that long. "
     "message.timestamp.after.max.ms refuses such records from 3.6 on.",
+)
+DELETE_RECORDS_AGAIN: Final = action(
+    "A41",
+    "delete-records-again",
+    short="leave leader-epoch-checkpoint as it is: it may be the only file that shows the newer "
+    "log start; if records were deleted by kafka-delete-records.sh, delete them again once the "
+    "brokers run",
+    explanation="A broker removes the entries below the log start from leader-epoch-checkpoint at "
+    "once, and writes log-start-offset-checkpoint a minute later or at shutdown. A start takes the "
+    "log start from the latter: deleted records come back if their segment is still there.",
+    command="kafka-delete-records.sh --bootstrap-server HOST:9092 --offset-json-file FILE",
 )
 NOTHING_TO_DO: Final = action(
     "A1",

@@ -6,6 +6,7 @@ from typing import Final
 
 from kafkalog_reader.audits.catalogue.actions import (
     COMPARE_REPLICAS,
+    DELETE_RECORDS_AGAIN,
     DO_NOT_START,
     FORCE_RECOVERY,
     KEEP_OLD_SEGMENTS,
@@ -128,12 +129,13 @@ EPOCH_ENTRY_CONTRADICTED: Final = rule(
     severity="H",
     title="a leader epoch contradicts the batches",
     explanation="A batch inside the range of an entry carries another leader epoch, or the first "
-    "batch of an epoch is below its entry.",
+    "batch of an epoch is below its entry. It is low after an unclean stop where the first entry "
+    "may be a log start that log-start-offset-checkpoint does not have yet.",
     start="A start removes entries at or above the log end; after a clean shutdown it does not "
     "change the others.",
     election="Followers may truncate too much, or too little and stay different.",
     reader=NO_EFFECT,
-    actions=(WRITE_EPOCHS,),
+    actions=(WRITE_EPOCHS, DELETE_RECORDS_AGAIN),
     lookalikes=(LOG_START_IN_A_BATCH, FIRST_EPOCH_CLIPPED),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )

@@ -5,7 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO, WRITE_EPOCHS
+from kafkalog_reader.audits.catalogue.actions import (
+    DELETE_RECORDS_AGAIN,
+    NOTHING_TO_DO,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     CHECKPOINT_MISSING,
     EPOCH_CHECKPOINT_NOT_RISING,
@@ -110,13 +114,14 @@ def _contradictions(
             yield finding(
                 EPOCH_ENTRY_MISSING,
                 f"{file}: lacks leader epoch {interval.leader_epoch}, which batches from offset "
-                f"{interval.first_offset:,} on carry",
+                f"{interval.first_offset:,} on carry{_moved(clipped_to) if is_possible else ''}",
                 directory=replica.directory,
                 file=file,
                 offsets=(first, interval.next_offset),
                 evidence=evidence,
                 severity="L" if is_possible else None,
                 confidence="possible" if is_possible else "proven",
+                actions=(DELETE_RECORDS_AGAIN,) if is_possible else None,
             )
             continue
         stop = ends.get(interval.leader_epoch)
@@ -127,14 +132,28 @@ def _contradictions(
             yield finding(
                 EPOCH_ENTRY_CONTRADICTED,
                 f"{file}: batches at {offsets_words(first, interval.next_offset)} carry leader "
-                f"epoch {interval.leader_epoch}, but the entries have another one",
+                f"epoch {interval.leader_epoch}, but "
+                + (
+                    f"its entry begins at offset {start:,}{_moved(clipped_to)}"
+                    if is_possible
+                    else "the entries have another one"
+                ),
                 directory=replica.directory,
                 file=file,
                 offsets=(first, interval.next_offset),
                 evidence={**evidence, "entryEnd": stop},
                 severity="L" if is_possible else None,
                 confidence="possible" if is_possible else "proven",
+                actions=(DELETE_RECORDS_AGAIN,) if is_possible else (WRITE_EPOCHS,),
             )
+
+
+def _moved(log_start_offset: int) -> str:
+    """What the first entry may mean."""
+    return (
+        f"; the log start may have been {log_start_offset:,}: a start that begins below it brings "
+        "deleted records back"
+    )
 
 
 def _possible_log_start(replica: Replica) -> int:

@@ -41,6 +41,19 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """Write a text file of a partition directory; what is there is copied aside before.
+
+    Attributes:
+        path: of the file.
+        lines: its whole content.
+    """
+
+    path: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
     """Copy a folder from another node.
 
@@ -48,11 +61,13 @@ class Copy:
         source: the folder there.
         node: its name for people, such as ``broker 1``.
         path: where to; nothing is there.
+        leave_out: the name of a file that stays behind, because it belongs to the other node.
     """
 
     source: str
     node: str
     path: str
+    leave_out: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +85,7 @@ class SetOffset:
     offset: int
 
 
-FileRepair = Move | Write | Copy
+FileRepair = Move | Write | Rewrite | Copy
 Repair = FileRepair | SetOffset
 
 

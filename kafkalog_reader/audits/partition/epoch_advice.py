@@ -46,12 +46,16 @@ def advised_epoch_rows(
 
 
 def with_epoch_actions(audit: PartitionAudit, each: Finding) -> Finding:
-    """A finding that does not advise to write a file where that changes nothing."""
+    """A finding with the files to write, or without that advice where it changes nothing."""
     if WRITE_EPOCHS not in each.actions or each.directory is None:
         return each
     files = files_to_write(audit, each)
     is_own = any(replica.directory == each.directory for replica in audit.replicas)
     if not is_own or any(epoch_rows(audit, replica) is not None for replica in files):
+        if each.actions[0] == WRITE_EPOCHS and not each.repairs:
+            rows = ((replica, epoch_rows(audit, replica)) for replica in files)
+            repairs = tuple(found.repair(replica) for replica, found in rows if found is not None)
+            each = replace(each, repairs=repairs)
         if each.code != TRUNCATION_LEAVES_DIVERGENCE:
             return each
         names = ", ".join(replica.name for replica in files)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.difference import DifferenceKind, NotCompared
+from kafkalog_reader.audits.integrity.file_repair import Rewrite, Write
+from kafkalog_reader.io.names import LEADER_EPOCHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
+_VERSION: Final = "0"
+"""First line of a checkpoint, before the number of rows."""
 MAX_RISE: Final = 16
 """No checksum covers a leader epoch: where nothing else names it, a larger rise is doubtful."""
 
@@ -28,6 +33,17 @@ class EpochRows:
 
     rows: tuple[tuple[int, int], ...]
     is_new: bool
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of the file."""
+        body = [f"{epoch} {start}" for epoch, start in self.rows]
+        return (_VERSION, str(len(body)), *body)
+
+    def repair(self, replica: ReplicaAudit) -> Write | Rewrite:
+        """How to write the file of a replica."""
+        path = posixpath.join(replica.directory.path.rstrip("/"), LEADER_EPOCHS)
+        return (Write if self.is_new else Rewrite)(path=path, lines=self.lines)
 
 
 def epoch_rows(audit: PartitionAudit, replica: ReplicaAudit) -> EpochRows | None:

@@ -112,7 +112,12 @@ def _replacement(path: str, best: ReplicaAudit) -> tuple[FileRepair, ...]:
     """Put the best copy in the place of another one."""
     return (
         move_aside(*posixpath.split(path)),
-        Copy(source=best.directory.path.rstrip("/"), node=best.name, path=path),
+        Copy(
+            source=best.directory.path.rstrip("/"),
+            node=best.name,
+            path=path,
+            leave_out=QUORUM_STATE,
+        ),
     )
 
 

@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import replica
-from kafkalog_reader.audits.partition.epoch_rows import MAX_RISE, epoch_rows
+from kafkalog_reader.audits.partition.epoch_rows import MAX_RISE, EpochRows, epoch_rows
 
 if TYPE_CHECKING:
     from tests.audits.conftest import Audited
 
 HIGH = 2 + MAX_RISE + 1
+
+
+def test_rows_of_epochs_follow_version_and_number() -> None:
+    """The format of LeaderEpochCheckpointFile."""
+    found = EpochRows(rows=((0, 0), (3, 17)), is_new=True)
+    assert found.lines == ("0", "2", "0 0", "3 17")
+    assert EpochRows(rows=(), is_new=True).lines == ("0", "0")
 
 
 @pytest.mark.parametrize(
