@@ -140,6 +140,22 @@ def test_other_content_with_a_valid_checksum_is_a_conflict(tmp_path: Path) -> No
     assert (audit.verdict, audit.fork_offset) == (Verdict.FORKED, 5)
 
 
+@pytest.mark.parametrize("high_watermark", [None, 10])
+def test_an_outvoted_copy_does_not_lead(tmp_path: Path, high_watermark: int | None) -> None:
+    """Also if it is longer, and its high watermark says that its records were committed."""
+    held = {
+        0: replica(LOG, high_watermark=8),
+        1: replica(LOG, high_watermark=8),
+        2: replica(LOG.replace("v2@", "w2@").replace("v5@", "w5@"), high_watermark=high_watermark),
+    }
+    cluster(tmp_path, held)
+    ((_, directories),) = discover([str(tmp_path)]).topic_partitions(ReadRequest())
+    audit = audit_partition(directories)
+    assert [each.candidate.broker_id for each in audit.elections] == [0, 1, 2]
+    assert [each.lacking.known for each in audit.elections] == [0, 0, 2]
+    assert [each.candidate.outvoted_from for each in audit.elections] == [None, None, 2]
+
+
 def test_a_batch_missing_in_the_middle_is_found_by_its_peers(tmp_path: Path) -> None:
     shorter = LOG.replace("v5@5/e0 ", "")
     cluster(tmp_path, {0: replica(LOG), 1: replica(shorter), 2: replica(LOG)})

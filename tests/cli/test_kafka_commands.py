@@ -84,8 +84,8 @@ def test_commands_of_the_catalogue_are_taken() -> None:
         for command in kafka_commands(action.command or "")
     ]
     assert {command[0] for command in commands} == {
-        "kafka-configs.sh", "kafka-consumer-groups.sh", "kafka-leader-election.sh",
-        "kafka-transactions.sh",
+        "kafka-configs.sh", "kafka-consumer-groups.sh", "kafka-delete-records.sh",
+        "kafka-leader-election.sh", "kafka-transactions.sh",
     }  # fmt: skip
     assert [line for line in answers(commands) if not line.startswith("ok\t")] == []
 
@@ -93,6 +93,7 @@ def test_commands_of_the_catalogue_are_taken() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
+        "kafka-delete-records.sh --bootstrap-server h:1 --offsets FILE",
         "kafka-leader-election.sh --bootstrap-server h:1 --election unclean",
         "kafka-transactions.sh --bootstrap-server h:1 find-hanging --topics t",
         "kafka-transactions.sh --bootstrap-server h:1 find-hanging --partition 0",

@@ -264,9 +264,8 @@ REPLACE_METADATA_LOG: Final = action(
         "right.",
     ),
     command="mkdir -p /mnt/c1/aside && mv /mnt/c1/metadata/__cluster_metadata-0 /mnt/c1/aside/\n"
-    "mkdir -p /mnt/c1/metadata/__cluster_metadata-0\n"
-    "ssh HOST_OF_BROKER_1 'tar -C /mnt/b1/kafka-logs/__cluster_metadata-0 "
-    "--exclude=quorum-state -cf - .' | tar -C /mnt/c1/metadata/__cluster_metadata-0 -xf -",
+    "ssh HOST_OF_BROKER_1 'tar -C /mnt/b1/kafka-logs -cf - __cluster_metadata-0' | "
+    "tar -C /mnt/c1/metadata --exclude=quorum-state -xf -",
 )
 COMPARE_METADATA_LOGS: Final = action(
     "A38",

@@ -75,6 +75,17 @@ class CommitBounds:
     log_end: int
     superseded: int | None
 
+    def below(self, offset: int | None) -> CommitBounds:
+        """The same, but no record from an offset on was committed; None leaves all as it is."""
+        if offset is None:
+            return self
+        return replace(
+            self,
+            known=min(self.known, offset),
+            possible=min(self.possible, offset),
+            high=min(self.high, offset),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitCount:

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.comparison.branch import Branch
     from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
@@ -235,6 +235,32 @@ class Comparison:
     def has_conflict(self) -> bool:
         """Whether replicas have different records under one offset and leader epoch."""
         return any(each.kind is DifferenceKind.CONFLICT for each in self.differences)
+
+    def outvoted(self, members: Collection[Replica] = ()) -> Mapping[Replica, int]:
+        """Replicas whose content others outvote, and the first offset at which they do.
+
+        Of two contents under one offset and leader epoch (``CONFLICT``), one is outvoted if the
+        other has at least as many replicas and at least as many of the members, and more of either.
+
+        Args:
+            members: the replicas that are in the ISR; none if that is unknown.
+        """
+        found: dict[Replica, int] = {}
+        for difference in self.differences:
+            if difference.kind is not DifferenceKind.CONFLICT:
+                continue
+            votes = [
+                (len(side), sum(each in members for each in side)) for side in difference.contents
+            ]
+            for side, (copies, in_sync) in zip(difference.contents, votes, strict=True):
+                if any(
+                    other >= copies and others_in_sync >= in_sync
+                    for other, others_in_sync in votes
+                    if (other, others_in_sync) != (copies, in_sync)
+                ):
+                    for each in side:
+                        found.setdefault(each, difference.first_offset)
+        return found
 
     @property
     def has_two_contents(self) -> bool:

@@ -18,7 +18,8 @@ class Candidate:
     """A replica of an election, as leader or follower.
 
     Attributes:
-        bounds: which of its records were committed.
+        bounds: which of its records were committed: none from ``outvoted_from`` on.
+        outvoted_from: the first offset at which other copies outvote its content; None if none do.
         log: its log after its broker's start; None if the broker or the log directory does not
             start.
         log_start_offset, log_end_offset: on disk, before the start.
@@ -55,6 +56,7 @@ class Candidate:
     is_start_lost: bool = False
     is_assigned: bool = True
     is_member: bool | None = None
+    outvoted_from: int | None = None
 
     @property
     def name(self) -> str:

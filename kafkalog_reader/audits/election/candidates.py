@@ -158,6 +158,7 @@ def elections(
             it. A log may have a greater one where a bit of a batch flipped.
     """
     new_epoch = known_epoch + 1
+    by_content = any(each.outvoted_from is not None for each in candidates)
     held = []
     for candidate in candidates:
         if candidate.log is None or not candidate.is_assigned:
@@ -168,7 +169,9 @@ def elections(
             for other in candidates
             if other is not candidate and other.log is not None
         )
-        lost, apart = lost_ranges(candidate, followers, candidates, comparison)
+        lost, apart = lost_ranges(
+            candidate, followers, candidates, comparison, by_content=by_content
+        )
         held.append(
             Election(
                 candidate=candidate,

@@ -318,9 +318,15 @@ class _Auditor:
         )
         histories = {each.files: each.history for each in replicas}
         has_transactions = any(stream.has_transactions for stream in streams.values())
+        outvoted = comparison.outvoted(
+            [each.files for each in replicas if is_member(self.membership, each.broker_id)]
+        )
         for replica, start in zip(replicas, starts, strict=True):
+            outvoted_from = outvoted.get(replica.files)
             candidate = replace(
                 _candidate(replica, start),
+                bounds=replica.bounds.below(outvoted_from),
+                outvoted_from=outvoted_from,
                 damaged=replica.damaged.count
                 + spoilt(streams[replica.files])
                 + comparison.wrong_headers(replica.files),

@@ -199,6 +199,32 @@ def test_a_conflict_divides_the_holders_only_if_asked() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("contents", "members", "outvoted"),
+    [
+        (((ONE, THREE), (TWO,)), (), {TWO: 5}),
+        (((ONE, THREE), (TWO,)), (ONE,), {TWO: 5}),
+        (((ONE, THREE), (TWO,)), (TWO,), {}),  # the copies and the ISR disagree
+        (((ONE,), (TWO,)), (), {}),
+        (((ONE,), (TWO,)), (TWO,), {ONE: 5}),
+        (((ONE,), (TWO,)), (ONE, TWO), {}),
+        (((ONE,), (TWO,), (THREE,)), (THREE,), {ONE: 5, TWO: 5}),
+    ],
+)
+def test_a_content_is_outvoted_by_copies_and_by_members_of_the_isr(
+    contents: tuple[tuple[Replica, ...], ...],
+    members: tuple[Replica, ...],
+    outvoted: dict[Replica, int],
+) -> None:
+    root = branch(0, 9, ONE, TWO, THREE)
+    conflict = replace(BASE, kind=DifferenceKind.CONFLICT, contents=contents, absent=())
+    later = replace(conflict, first_offset=8, next_offset=9)
+    found = comparison(root, differences=(conflict, later))
+    assert found.outvoted(members) == outvoted
+    damaged = replace(conflict, kind=DifferenceKind.DAMAGED)
+    assert comparison(root, differences=(damaged,)).outvoted(members) == {}
+
+
 def test_equal_contents_of_two_branches_are_held_together() -> None:
     tree = replace(
         branch(0, 4, ONE, TWO),
