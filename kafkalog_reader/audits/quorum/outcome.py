@@ -149,11 +149,28 @@ def _outcome(quorum: Quorum, copy: MetadataCopy) -> Outcome:
         cut=tuple(
             (each, parting.offset)
             for each, parting in partings
-            if parting.is_compared and not parting.is_conflict
-            and parting.offset < each.end.offset
+            if parting.offset < each.end.offset
+            and (
+                _goes_on_from_snapshot(copy, each)
+                if not parting.is_compared
+                else not parting.is_conflict
+            )
         ),
         lost=lost_ranges(quorum, copy),
     )  # fmt: skip
+
+
+def _goes_on_from_snapshot(leader: MetadataCopy, follower: MetadataCopy) -> bool:
+    """Whether a leader whose log is only its snapshot cuts a longer follower to the end of that.
+
+    A follower whose last leader epoch is below the snapshot's loads the snapshot instead.
+    Source: Kafka 4.4, RaftLog#validateOffsetAndEpoch.
+    """
+    return (
+        leader.is_truncated_to_snapshot
+        and not follower.is_truncated_to_snapshot
+        and follower.end.leader_epoch >= leader.end.leader_epoch
+    )
 
 
 def _verdict(

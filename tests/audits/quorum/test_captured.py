@@ -23,6 +23,16 @@ def test_captured_controllers_elected_voted_and_cut_as_predicted() -> None:
     assert result.counts["stopped by themselves"] >= 1
 
 
+def test_a_leader_that_begins_at_its_snapshot_cuts_a_longer_follower() -> None:
+    trials = captures.unpacked(TRIALS, cache_directory() / "captures")
+    audit = audited(trials / "state-103" / "trial-1" / "before")
+    assert copy_of(audit, 3).is_truncated_to_snapshot
+    cuts = {each.copy.node_id: each.cut for each in audit.outcomes}
+    assert {
+        node: [(copy.node_id, offset) for copy, offset in cut] for node, cut in cuts.items()
+    } == {1: [(2, 113)], 2: [], 3: [(2, 113)]}
+
+
 def test_a_controller_on_a_new_disk_is_no_voter() -> None:
     """Controller 1 is gone, 2 was formatted with ``--no-initial-controllers``, 3 is left."""
     audit = audited(CAPTURED / "two-of-three-lost")
