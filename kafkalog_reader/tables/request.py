@@ -67,6 +67,8 @@ class ReadRequest:
         mode: what to do at damage.
         fail_on_data_loss: whether ``FAILFAST`` holds for records that are gone, too; otherwise they
             are a warning.
+        offsets_from_headers: take offsets from the headers of batches where nothing else of the
+            records is requested: no payload is decoded, and none that is damaged is noticed.
         max_records_per_unit: how many offsets a unit of work may span; None means any number.
         max_partition_bytes: how large a unit of work may grow, in bytes of log.
         max_batch_bytes: how much one batch may decompress to; None is what ``Limits`` says.
@@ -106,6 +108,7 @@ class ReadRequest:
     include_control_records: bool = True
     mode: Mode = Mode.FAILFAST
     fail_on_data_loss: bool = True
+    offsets_from_headers: bool = False
     max_records_per_unit: int | None = None
     max_partition_bytes: int = 128 * 1024 * 1024
     max_batch_bytes: int | None = None
