@@ -182,6 +182,6 @@ def _decide(
                 ended.add(found)
                 continue
             for audit, found in audited(unit, request, progress):
-                merged = with_merge_outcome(audit)
+                merged = with_merge_outcome(audit, found)
                 decisions.add(merged, found, unit, is_advised=is_advised(merged, found))
                 ended.add(found, "" if audit.is_metadata else audit.reason)

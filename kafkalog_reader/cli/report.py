@@ -202,7 +202,7 @@ def _audit(evidence: Evidence, request: ReadRequest, partitions: Partitions) -> 
                 partitions.add_directory(unit.findings)
                 continue
             for audit, found in audited(unit, request, progress):
-                partitions.add(with_merge_outcome(audit), found, unit)
+                partitions.add(with_merge_outcome(audit, found), found, unit)
 
 
 def _parts(

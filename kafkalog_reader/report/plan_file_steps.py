@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.plan.start_order import Replacement
 
+SWAP: Final = ".swap"
+"""Ends the names of new segments that replace old ones at the next start."""
 LOG_STARTS: Final = "log-start-offset-checkpoint"
 _VERSION: Final = "0"
 """First line of a checkpoint, before the number of rows."""
@@ -95,6 +97,13 @@ def repair_step(choice: Choice, broker: int) -> PlanStep:
         why = [
             "The logs contradict this marker of a clean shutdown. Without this, the broker trusts "
             f"it, and its start removes records of {choice.name} and maybe of others."
+        ]
+    elif any(isinstance(each, Move) and each.path.endswith(SWAP) for each in repairs):
+        what = f"keep the old segments of {shown(choice.name)}"
+        done = "Then it loads them, and not the damaged .swap files, which are kept aside."
+        why = [
+            "Without this, the start puts damaged .swap files in the place of sound segments, and "
+            "checks nothing before."
         ]
     else:
         what = f"move the index files of {shown(choice.name)}'s last segment aside"

@@ -42,7 +42,7 @@ _START_WORDS: Final = {
     StartOutcome.HIDDEN: "the start hides {}",
     StartOutcome.CUT: "the start cuts {} off its end",
     StartOutcome.EMPTIED: "the start deletes every segment: {}",
-    StartOutcome.STRAY: "the start sets the directory aside, with {}, and begins empty",
+    StartOutcome.STRAY: "the start sets the directory aside, with {}",
     StartOutcome.EXPIRED: "retention deletes {} right after the start",
     StartOutcome.DIRECTORY_OFFLINE: "its log directory does not come up",
     StartOutcome.BROKER_ABORTS: "with this copy the broker does not come up",

@@ -5,7 +5,11 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX, RESTORE_TOPIC_ID
+from kafkalog_reader.audits.catalogue.actions import (
+    REBUILD_INDEX,
+    RESTORE_OLD_SEGMENTS,
+    RESTORE_TOPIC_ID,
+)
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import CLEAN_MARKER_CONTRADICTED
 from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_COMMITTED
@@ -196,14 +200,17 @@ def choice_of(
 def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Repair, ...]]:
     """By broker, what makes its start serve a copy that it would hide or set aside.
 
-    Of hidden records only where they are lost otherwise: a follower fetches them again.
+    Of hidden or damaged records only where they are lost otherwise: a follower fetches them again.
     """
     return {
         each.directory.log_directory.broker_id: each.repairs
         for each in found
         if each.code in _REPAIRED_FIRST
         and (is_lossy or each.code != END_WILL_BE_MISREAD)
-        and each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID)
+        and (
+            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID)
+            or (is_lossy and each.actions[0] == RESTORE_OLD_SEGMENTS)
+        )
         and each.repairs
         and each.directory is not None
         and each.directory.log_directory.broker_id is not None
