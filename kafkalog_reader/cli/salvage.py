@@ -217,12 +217,25 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
     if salvaged.deleted_records:
         yield _deleted(salvaged)
     yield from _transactions(salvaged)
+    if salvaged.in_sync_not_supplied:
+        yield _outside_isr(salvaged)
     for other in salvaged.lacking:
         yield _lacking(other)
     for lost in salvaged.lost[:MAX_LOST_SHOWN]:
         yield _lost(lost)
     if len(salvaged.lost) > MAX_LOST_SHOWN:
         yield f"and {len(salvaged.lost) - MAX_LOST_SHOWN:,} more such ranges: see manifest.json"
+
+
+def _outside_isr(salvaged: SalvagedPartition) -> str:
+    """Why a sound copy may still lack committed records."""
+    from kafkalog_reader.audits.partition.partition_audit import joined_ids
+
+    holders = joined_ids(salvaged.in_sync_not_supplied)
+    return (
+        f"may lack committed records: by the metadata log the in-sync replicas are those of "
+        f"{holders}, and no copy of one was supplied"
+    )
 
 
 def _lacking(lacking: Lacking) -> str:

@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.partition.outside_isr import InSyncReplicas
 from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.salvage.counts import Reason
@@ -83,6 +84,8 @@ def salvage(
         groups, foreign = _without_foreign(groups, request, receiver)
         receiver.check(copies[0] for copies, *_ in groups)
     folders = OutputFolder(output, evidence)
+    supplied = dict(evidence.topic_partitions(replace(request, brokers=None)))
+    in_sync = InSyncReplicas(evidence)
     done: list[SalvagedPartition] = []
     refused: list[str] = []
     is_finished = False
@@ -90,6 +93,8 @@ def salvage(
         for copies, unread, others, lacking in groups:
             salvaged = SalvagedPartition(directory=copies[0], unread_copies=len(unread))
             salvaged.lacking = list(_asked(lacking, request))
+            of_partition = supplied.get(copies[0].identity, copies)
+            salvaged.in_sync_not_supplied = in_sync.not_supplied(of_partition)
             for error_of_copy in unread:
                 salvaged.left_out.add(error_of_copy)
             done.append(salvaged)

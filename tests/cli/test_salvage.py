@@ -445,3 +445,27 @@ def test_a_range_before_a_fork_leaves_nothing_out(run: Run, tmp_path: Path) -> N
     path = captures.path("s3_2/both-led")
     chosen = ("--topic", "t", "--to-offset", "2")
     assert run("salvage", path, *chosen, "--output", tmp_path / "out").status == 0
+
+
+@pytest.mark.parametrize("form", [[], ["--as-segments"], ["--as-segments", "--merge"]])
+def test_a_copy_outside_the_isr_is_not_complete(form: list[str], tmp_path: Path, run: Run) -> None:
+    """By the metadata log of this capture brokers 1 and 2 are in sync, since leader epoch 1."""
+    root = captures.path("s3_2/both-led")
+    paths = [root / "broker-0", root / "controller-100"]
+    out = tmp_path / "out"
+    answer = run("salvage", *paths, "--topic", "t", "--output", out, *form)
+    assert answer.status == 1
+    assert "may lack committed records" in answer.out
+    assert "brokers 1 and 2, and no copy of one was supplied" in answer.out
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["isComplete"] is False
+    assert manifest["partitions"][0]["inSyncNotSupplied"] == [1, 2]
+
+
+def test_a_copy_in_the_isr_is_complete(tmp_path: Path, run: Run) -> None:
+    root = captures.path("s3_2/both-led")
+    out = tmp_path / "out"
+    paths = [root / "broker-1", root / "controller-100"]
+    assert run("salvage", *paths, "--topic", "t", "--output", out).status == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["partitions"][0]["inSyncNotSupplied"] == []

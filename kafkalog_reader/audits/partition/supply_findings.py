@@ -125,10 +125,15 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         replica.directory.log_directory.clean_shutdown is not None for replica in audit.replicas
     ):
         names = ", ".join(map(str, supply.lacking))
+        has = "should have a replica, and has no folder of it"
+        renamed = renamed_text(supply.renamed, supply.lacking)
+        if len(supply.lacking) > 1:
+            has = "should have replicas, and have no folder of it"
+            renamed = renamed.replace("it will create an empty one", "they will create empty ones")
         yield finding(
             REPLICA_DIRECTORY_MISSING,
-            f"by {source} broker {names} should have a replica, and has no folder of it"
-            f"{renamed_text(supply.renamed, supply.lacking)}",
+            f"by {source} {joined_ids(supply.lacking)} {has}{renamed}"
+            f"{_without_in_sync(audit, supply)}",
             confidence="possible",
             evidence={"brokers": names},
         )
@@ -166,6 +171,15 @@ def _severity(unseen: Unseen | None, *, has_peers: bool) -> str:
     if unseen is None:
         return "M" if has_peers else "I"
     return "H" if has_peers or unseen.role is UnseenRole.ALL_IN_SYNC else "M"
+
+
+def _without_in_sync(audit: PartitionAudit, supply: Supply) -> str:
+    """What it means if the missing folders are those of the in-sync replicas, and no copy is."""
+    unseen = audit.unseen
+    if unseen is None or unseen.role is not UnseenRole.ALL_IN_SYNC:
+        return ""
+    is_said = not {*unseen.brokers} & {*supply.lacking} or {*unseen.brokers} & {*supply.absent}
+    return "" if is_said else f"; {_outside(audit, unseen.brokers)}"
 
 
 def _may_hold_more(audit: PartitionAudit, unseen: Unseen) -> str:
