@@ -13,11 +13,10 @@ from kafkalog_reader.audits.catalogue.actions import (
     WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
-from kafkalog_reader.audits.catalogue.election_rules import DAMAGE_UNRECOVERABLE
 from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
-from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
+from kafkalog_reader.audits.integrity.damage import are_damaged, is_severe
 from kafkalog_reader.audits.partition.epoch_advice import EPOCH_FILES
 from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
@@ -56,12 +55,7 @@ _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3
 _LONG: Final = 5
 """Minimum seconds that the report mentions."""
-_OF_DAMAGED: Final = (
-    OF_ONE_COPY - codes_with(Role.PUT_TOGETHER_WRONGLY) - codes_with(Role.BESIDE_THE_LOGS)
-) | {DAMAGE_UNRECOVERABLE}
-"""Codes that, if severe, show that files are damaged or missing."""
 _OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS)
-_SEVERE: Final = "CH"
 
 
 class Report:
@@ -181,7 +175,7 @@ class Report:
         if not found and not lagging and not self._is_quorum_uneven:
             return
         yield ()
-        severe = {kind.headline.code for kind in found if kind.severity in _SEVERE}
+        severe = {kind.headline.code for kind in found if is_severe(kind.headline)}
         if severe & _OF_SEVERAL:
             yield from wrapped(_COMPARE, columns)
         elif lagging:
@@ -214,17 +208,12 @@ class Report:
 
     def _word(self, every: Sequence[Incident]) -> str:
         """The verdict; never "sound" if the exit status is not 0."""
-        severe = [
-            each
-            for each in every
-            if each.severity in _SEVERE and each.headline.actions not in NOT_DAMAGED
-        ]
-        is_damaged = any(each.headline.code in _OF_DAMAGED for each in severe)
+        is_damaged = any(are_damaged(each.members) for each in every)
         if not self.is_answered:
             return "damaged, and not read in full" if is_damaged else "not read in full"
         if is_damaged:
             return "damaged"
-        if severe or self.status == FOUND:
+        if self.status == FOUND or any(is_severe(each.headline) for each in every):
             return "not sound"
         return "not comparable" if self._undecided else "sound"
 
@@ -274,7 +263,7 @@ def _first_of_each_code(members: Iterable[Finding]) -> list[Finding]:
     found = []
     for each in members:
         seen[each.code] += 1
-        if each.severity in _SEVERE and seen[each.code] <= _PLACES_SHOWN:
+        if is_severe(each) and seen[each.code] <= _PLACES_SHOWN:
             found.append(each)
     return found
 

@@ -144,6 +144,8 @@ def contradictions(said: Answers) -> Iterator[str]:
             yield f"{name} says sound and ends with {ended}: {', '.join(worst)}"
         if said.records_cut and (says_sound(line) or ended == CLEAN):
             yield f"{name} says sound, and the next start cuts {said.records_cut:,} records"
+    if verify_line.startswith("damaged") != says_damaged(diff_line):
+        yield f"one of verify and replica-diff says damaged: {verify_line}; {diff_line}"
     if says_sound(verify_line) and said.replica_diff == FOUND:
         yield f"verify says sound, replica-diff finds {sorted(said.compared)}"
     if said.records_cut and said.plan == CLEAN:
@@ -180,6 +182,11 @@ def says_sound(line: str) -> bool:
     if "not sound" in words or "damaged" in words:
         return False
     return "sound" in words.replace(":", " ").replace(",", " ").split()
+
+
+def says_damaged(line: str) -> bool:
+    """Whether the first lines of `replica-diff` call a partition damaged, as `verify` would."""
+    return re.search(r"(: |, |\d )damaged", line.partition(" KL-")[0], re.IGNORECASE) is not None
 
 
 def asked(command: click.Command, *arguments: str) -> tuple[int, str]:

@@ -318,7 +318,7 @@ def test_a_damaged_committed_record_of_a_fork_is_one_truth(tmp_path: Path) -> No
     assert (lost["lostRecords"], lost["lostCommittedRecords"]) == (3, 0)
     assert (lost["maxLostInDamagedBatches"], lost["maxLostCommittedInDamagedBatches"]) == (1, 1)
     compared, planned = said.text(replica_diff), said.text(plan_command)
-    assert "DAMAGED, NO INTACT COPY SUPPLIED on brokers 1 and 2 " in compared
+    assert "DAMAGED, NO INTACT COPY SUPPLIED on broker 1 " in compared
     assert "only on brokers 1 and 2 offset 2 " in compared
     assert "only on broker 1 offset 3 up to 1 record, damaged" in compared
     for words in (compared, planned):

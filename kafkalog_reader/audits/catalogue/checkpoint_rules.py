@@ -255,5 +255,10 @@ CLEAN_MARKER_CONTRADICTED: Final = rule(
     reader="Above the contradiction, consumers may get errors, or other records at offsets that "
     "were used before.",
     actions=(DO_NOT_START, FORCE_RECOVERY, COMPARE_REPLICAS),
-    roles=(Role.FOLLOWS_IN_REPLICA, Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME),
+    roles=(
+        Role.FOLLOWS_IN_REPLICA,
+        Role.REPAIRED_BEFORE_START,
+        Role.BY_FOLDER_NAME,
+        Role.NAMES_DAMAGE,
+    ),
 )

@@ -214,7 +214,7 @@ START_WILL_SERVE_DAMAGE: Final = rule(
     election="As leader this replica cannot serve the damaged offsets to followers.",
     reader="Consumers fail at the damage.",
     actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
-    roles=(Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME),
+    roles=(Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME, Role.NAMES_DAMAGE),
 )
 DAMAGE_BELOW_RECOVERY_POINT: Final = rule(
     "KL-414",
@@ -228,7 +228,7 @@ DAMAGE_BELOW_RECOVERY_POINT: Final = rule(
     "fetches them again.",
     reader="Consumers fail at the damage; so does the log cleaner.",
     actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
-    roles=(Role.BY_FOLDER_NAME,),
+    roles=(Role.BY_FOLDER_NAME, Role.NAMES_DAMAGE),
 )
 END_WILL_BE_MISREAD: Final = rule(
     "KL-415",

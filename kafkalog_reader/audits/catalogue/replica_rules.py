@@ -141,7 +141,7 @@ UNCOVERED_FIELD_MISMATCH: Final = rule(
     "stays: a follower fetches from its log end on.",
     reader="Consumers of a copy with a wrong base offset see other offsets.",
     actions=(LET_BEST_LEAD, MOVE_COPY_ASIDE, CHECK_HARDWARE),
-    roles=(Role.SEVERAL_REPLICAS,),
+    roles=(Role.SEVERAL_REPLICAS, Role.NAMES_DAMAGE),
 )
 RECORDS_MISSING_ON_REPLICA: Final = rule(
     "KL-508",
@@ -156,7 +156,7 @@ RECORDS_MISSING_ON_REPLICA: Final = rule(
     reader="Consumers of this replica skip the range without an error.",
     actions=(LET_BEST_LEAD, MOVE_COPY_ASIDE),
     lookalikes=(RETENTION_AT_OTHER_TIMES, COMPACTED_FURTHER, TOMBSTONE_EXPIRED),
-    roles=(Role.SEVERAL_REPLICAS,),
+    roles=(Role.SEVERAL_REPLICAS, Role.NAMES_DAMAGE),
 )
 COMPACTION_SKEW: Final = rule(
     "KL-509",

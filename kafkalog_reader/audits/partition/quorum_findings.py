@@ -28,6 +28,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     SUPPLY_WHAT_IS_MISSING,
 )
 from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND, SAME_EPOCH_CONFLICT
+from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.file_repair import Copy, FileRepair, move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
 
-_SEVERE: Final = "CHM"
 _OF_ELECTIONS: Final = frozenset({
     CHOOSE_A_BRANCH, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD, MOVE_COPY_ASIDE,
     SAVE_RECORDS,
@@ -56,13 +56,13 @@ def with_quorum_actions(audit: PartitionAudit, found: Sequence[Finding]) -> Iter
     if not audit.is_metadata:
         yield from found
         return
-    damaged = {each.directory for each in found if _is_damage(each)}
+    damaged = {each.directory for each in found if _is_unsound(each)}
     sound = [each for each in audit.everyone if each.directory not in damaged]
     best = max(sound, key=_progress, default=None)
     controllers = _controllers(audit.everyone)
     supplied = {each.broker_id for each in audit.everyone}
     for each in found:
-        if each.directory is None or not _is_damage(each):
+        if each.directory is None or not _is_unsound(each):
             kept = tuple(action for action in each.actions if action not in _OF_ELECTIONS)
             if each.code == SAME_EPOCH_CONFLICT:
                 kept = (COMPARE_METADATA_LOGS, *kept)
@@ -146,9 +146,9 @@ def _of_only_controller(audit: PartitionAudit, each: Finding, best: ReplicaAudit
     return replace(each, actions=actions, repairs=repairs, message=message)
 
 
-def _is_damage(each: Finding) -> bool:
+def _is_unsound(each: Finding) -> bool:
     return (
-        each.severity in _SEVERE
+        is_severe(each)
         and each.directory is not None
         and each.directory.topic is not None
         and each.actions != (NOTHING_TO_DO,)

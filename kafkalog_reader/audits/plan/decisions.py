@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.audits.plan.choice import Choice
 
-_SEVERE = "CH"
 _LOST_ENDS = codes_with(Role.LOST_END)
 _RENAME_FIRST = (
     "first give the folders of other partitions their names (KL-014), and make the plan again"
@@ -130,7 +130,7 @@ class Decisions:
                 is_lost=end is not None and _is_lost(each, end),
             )
             for each in found
-            if each.severity in _SEVERE
+            if is_severe(each)
         ]
 
     def plan(
