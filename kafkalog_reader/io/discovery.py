@@ -197,9 +197,7 @@ class _Search:
             inner = [p for p in inner if depth == 0 and _directory_name(p) is not None]
             if len(inner) < len(folder.folders):
                 leftovers.too_deep = path
-        return seen + sum(
-            self._look_into_inner(path, argument, depth - 1, leftovers) for path in inner
-        )
+        return seen + self._look_into_all(inner, argument, depth - 1, leftovers)
 
     def _is_salvaged(self, path: str) -> bool:
         """Whether ``kafkalog salvage`` wrote a folder, by its manifest: no broker serves it."""
@@ -216,25 +214,31 @@ class _Search:
         )
         return True
 
-    def _look_into_inner(
-        self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers
+    def _look_into_all(
+        self, paths: Sequence[str], argument: PathArgument, depth: int, leftovers: Leftovers
     ) -> int:
-        """Like ``_look_into``; folders may vanish while a live tree is searched.
+        """Like ``_look_into`` for all folders of one; they may vanish meanwhile in a live tree.
 
-        A folder that cannot be opened but is named like a partition is added, and reading it
-        reports the error.
+        A folder that cannot be listed but is named like a partition is added, and reading it
+        reports the error. Beside log directories, such a name is that of a broker: ``broker-2``.
         """
-        try:
-            return self._look_into(path, argument, depth, leftovers)
-        except UnreadableFileError as error:
-            if not isinstance(error.__cause__, FileNotFoundError):
-                if _directory_name(path) is None:
-                    raise
+        seen, known = 0, len(self.roots)
+        refused: list[tuple[str, UnreadableFileError]] = []
+        for path in paths:
+            try:
+                seen += self._look_into(path, argument, depth, leftovers)
+            except UnreadableFileError as error:
+                refused.append((path, error))
+        for path, refusal in refused:
+            if isinstance(refusal.__cause__, FileNotFoundError):
+                logger.warning("%s: vanished during the search", shown(path))
+            elif _directory_name(path) is None or len(self.roots) > known:
+                raise refusal
+            else:
                 status = _status(path)
                 self._add_partition_directory((status.st_dev, status.st_ino), path, argument)
-                return 1
-            logger.warning("%s: vanished during the search", shown(path))
-            return 0
+                seen += 1
+        return seen
 
     def _add_partition_directory(
         self, key: FileKey, path: str, argument: PathArgument, only: tuple[str, ...] | None = None

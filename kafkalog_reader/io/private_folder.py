@@ -95,9 +95,13 @@ def base_folder() -> str:
     large = "/var/tmp"  # noqa: S108  on disk, where /tmp may be memory; used only if private
     if not chosen and os.access(large, os.W_OK | os.X_OK):
         chosen = large
-    return _private(
-        os.path.join(os.path.abspath(chosen or tempfile.gettempdir()), f"kafkalog-{os.geteuid()}")
-    )
+    place = os.path.abspath(chosen or tempfile.gettempdir())
+    if not os.access(place, os.W_OK | os.X_OK):
+        problem = "cannot be written to" if os.path.isdir(place) else "is not a folder"
+        raise PermissionError(
+            0, f"{shown(place)} {problem}; set TMPDIR to a folder that can hold temporary files"
+        )
+    return _private(os.path.join(place, f"kafkalog-{os.geteuid()}"))
 
 
 def _private(folder: str) -> str:

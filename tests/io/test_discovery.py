@@ -440,6 +440,40 @@ def test_folder_that_may_not_be_listed_is_an_error(
         list(evidence.partition_directories(EVERYTHING))
 
 
+@pytest.mark.parametrize("closed", ["broker-1", "broker-2"])
+def test_closed_broker_beside_others_is_an_error_and_no_partition(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, closed: str
+) -> None:
+    """The partition 2 of a topic "broker" would be left out with --topic, without a word."""
+    root = tree(
+        "broker-1/meta.properties", f"broker-1/t-0/{LOG}",
+        "broker-2/meta.properties", f"broker-2/t-0/{LOG}",
+        meta_properties=meta(1),
+    )  # fmt: skip
+    _refuse_to_list(root / closed, monkeypatch)
+    with pytest.raises(UnreadableFileError, match=f"{closed}: Permission denied"):
+        discover([str(root)])
+
+
+def test_closed_partition_beside_partitions_is_a_partition(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tree(f"t-0/{LOG}", f"t-1/{LOG}")
+    _refuse_to_list(root / "t-1", monkeypatch)
+    assert found(discover([str(root)])) == [(None, None, "t", 0), (None, None, "t", 1)]
+
+
+def _refuse_to_list(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:
+        if Path(path) == folder:
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+
+
 def test_twenty_thousand_partitions_are_listed_without_opening_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

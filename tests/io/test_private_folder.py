@@ -77,6 +77,16 @@ def test_folder_is_filled_once_and_is_of_this_user_alone(base: Path) -> None:
     assert base.stat().st_mode & 0o077 == 0
 
 
+def test_temporary_folder_that_is_none_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The archive exists: "No such file or directory" would be about the wrong path."""
+    missing = tmp_path / "missing"
+    monkeypatch.setenv("TMPDIR", str(missing))
+    with pytest.raises(PermissionError, match=f"{missing} is not a folder; set TMPDIR"):
+        base_folder()
+
+
 def test_processes_share_a_folder_and_the_last_one_deletes_it(base: Path) -> None:
     first, second = start(), start()
     assert first.stdout.readline() == second.stdout.readline()
