@@ -31,6 +31,8 @@ _MIDDLING: Final = 4 << 20
 """About 150,000 rows, or 40 MB: enough to cache all files of a few brokers."""
 _METADATA_KEPT: Final = 256
 """Maximum bytes of a ``partition.metadata`` whose topic id is cached; Kafka writes 43."""
+_VERSION_ALONE: Final = 2
+"""Maximum bytes of a checkpoint without the number of its rows."""
 
 
 def read_offset_checkpoint(path: str, *, context: ReadContext) -> dict[TopicPartition, int]:
@@ -93,6 +95,21 @@ def _file_version(path: str, context: ReadContext) -> FileVersion | None:
 def checkpoint_path(root: LogDirectory, name: str) -> str:
     """The path of an offset checkpoint of a log directory, whether it exists or not."""
     return os.path.join(root.path, name)
+
+
+def is_absent(root: LogDirectory, name: str) -> bool:
+    """Whether a log directory has no such checkpoint."""
+    return file_version(checkpoint_path(root, name), context=root.context) is None
+
+
+def is_empty(root: LogDirectory, name: str) -> bool:
+    """Whether a checkpoint holds no byte, or only the version.
+
+    A broker reads it as one without rows, as if it were missing. It creates the file empty, and
+    then always writes the number of rows, too.
+    """
+    version = file_version(checkpoint_path(root, name), context=root.context)
+    return version is not None and version.size_in_bytes <= _VERSION_ALONE
 
 
 def _read_version(

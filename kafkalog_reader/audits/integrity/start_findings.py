@@ -130,7 +130,7 @@ class _Start:
         if stray.has_topic_id and (stray.topic_id is None or stray.is_only_replica):
             return (LEAVE_ASIDE, SAVE_RECORDS), ()  # of no topic here, or of another one
         root, name = posixpath.split(directory.path.rstrip("/"))
-        if stray.has_topic_id:
+        if stray.has_topic_id or stray.topic_id is None:
             return (MOVE_COPY_ASIDE, DO_NOT_START), (move_aside(root, name),)
         lines = build_partition_metadata(PartitionMetadata(version=0, topic_id=stray.topic_id))
         path = posixpath.join(directory.path, PARTITION_METADATA)
