@@ -81,8 +81,8 @@ EXIT_MEANINGS: Final = {
     "dump": ExitMeaning(trouble="a FILE is of another kind and was skipped"),
     "inspect": ExitMeaning(),
     "salvage": ExitMeaning(
-        found="something was left out, is doubtful or is missing, if a copy could not be read or "
-        "only it has some records, or if no record is in the requested range",
+        found="something was left out, is doubtful or is missing, if another copy could not be "
+        "read or has records that the chosen one lacks, or if no record is in the requested range",
     ),
     "explain": ExitMeaning(),
     "schema": ExitMeaning(),

@@ -46,7 +46,7 @@ _NAMED: Final = 3
 @click.option(
     "--redact",
     is_flag=True,
-    help="Leave out keys, values and host names; paths and labels get other names.",
+    help="Leave out bytes of logs, and hosts and ids of clients; rename paths and labels.",
 )
 @click.option(
     "--extract",

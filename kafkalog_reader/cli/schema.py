@@ -57,11 +57,13 @@ def schema_named(name: str) -> dict[str, Any]:
     """The schema of a command's lines, or of a table's rows.
 
     Raises:
-        UsageError: there is neither; the message names the nearest table.
+        UsageError: there is neither; the message names the nearest one.
     """
     from kafkalog_reader import registry
     from kafkalog_reader.cli.replica_groups import KEYS
+    from kafkalog_reader.errors import UsageError
     from kafkalog_reader.report.json_schemas import partition, plan, quorum, report, rows
+    from kafkalog_reader.tables.names import nearest
     from kafkalog_reader.tables.schemas import commands
 
     match name:
@@ -117,5 +119,8 @@ def schema_named(name: str) -> dict[str, Any]:
             return rows.command_schema(
                 "transactions --by id", "A transactional id", commands.TRANSACTION_LINES
             )
-        case _:
+        case _ if name in registry.TABLES:
             return rows.table_schema(registry.table(name))
+        case _:
+            close = nearest(name, (*OF_COMMANDS, *registry.TABLES)) or "."
+            raise UsageError(f"no schema named {name!r}{close} `kafkalog schema --help` lists all")
