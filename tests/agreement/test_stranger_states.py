@@ -186,10 +186,10 @@ class Said:
 
 def cuts_of_replica_diff(said: Said) -> Iterator[tuple[tuple[int, str], tuple[int, ...]]]:
     for partition in said.partitions:
-        for replica in partition["replicas"]:
-            start = replica["start"]
+        for copy in partition["replicas"]:
+            start = copy["start"]
             if start is not None and start["outcome"] == "cut":
-                yield (replica["brokerId"], partition["topic"]), (
+                yield (copy["brokerId"], partition["topic"]), (
                     start["recordsCut"],
                     start["maxCutInDamagedBatches"],
                     start["maxCutInTornBatch"],

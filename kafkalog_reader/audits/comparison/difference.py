@@ -279,9 +279,7 @@ class Comparison:
         """The same, of offsets at which both hold records: a gap in one of the logs is no fork."""
         return self._fork(one, other, (DifferenceKind.CONFLICT,))
 
-    def _fork(
-        self, one: Replica, other: Replica, kinds: Collection[DifferenceKind]
-    ) -> int | None:
+    def _fork(self, one: Replica, other: Replica, kinds: Collection[DifferenceKind]) -> int | None:
         low = max(one.log_start_offset, other.log_start_offset)
         offsets = [
             branch.children[0].first_offset
