@@ -241,6 +241,8 @@ def _outside_isr(salvaged: SalvagedPartition) -> str:
 def _lacking(lacking: Lacking) -> str:
     first, held_by = lacking.first_offset, lacking.replica.replica_name
     fork = f"fork at offset {first:,}: " if lacking.is_fork else ""
+    if lacking.is_contradiction:
+        fork = f"other records under the same leader epoch from offset {first:,} on: "
     broker = lacking.replica.log_directory.broker_id
     how = (
         "run salvage on that copy alone"

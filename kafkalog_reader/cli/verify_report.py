@@ -385,7 +385,7 @@ def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
         name
         for incident in kind.incidents
         for each in incident.members
-        if each.directory is not None and each.actions and each.actions[0] == action
+        if each.actions and each.actions[0] == action
         for name in _acted_on(each, action)
     )
     if not names:
@@ -397,8 +397,9 @@ def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
 def _acted_on(each: Finding, action: str) -> list[str]:
     """The replicas that the action of a finding is about."""
     others = dict(each.evidence).get(EPOCH_FILES, "") if action == WRITE_EPOCHS else ""
-    assert each.directory is not None
-    return others.split(", ") if others else [each.directory.replica_name]
+    if others:
+        return others.split(", ")
+    return [] if each.directory is None else [each.directory.replica_name]
 
 
 def _order(found: tuple[Finding, dict[str, Any]]) -> tuple[Any, ...]:

@@ -30,6 +30,8 @@ _ALWAYS_KEPT: Final = 4
 """Of checkpoints that are larger together."""
 _METADATA_KEPT: Final = 256
 """Maximum bytes of a ``partition.metadata`` whose topic id is cached; Kafka writes 43."""
+_VERSION_ALONE: Final = 2
+"""Maximum bytes of a checkpoint without the number of its rows."""
 
 
 def read_offset_checkpoint(path: str, *, context: ReadContext) -> dict[TopicPartition, int]:
@@ -129,6 +131,21 @@ class _Kept:
                 (_, _, dropped), _ = self._rows.popitem(last=False)
                 self._size -= dropped.size_in_bytes
         return rows
+
+
+def is_absent(root: LogDirectory, name: str) -> bool:
+    """Whether a log directory has no such checkpoint."""
+    return file_version(checkpoint_path(root, name), context=root.context) is None
+
+
+def is_empty(root: LogDirectory, name: str) -> bool:
+    """Whether a checkpoint holds no byte, or only the version.
+
+    A broker reads it as one without rows, as if it were missing. It creates the file empty, and
+    then always writes the number of rows, too.
+    """
+    version = file_version(checkpoint_path(root, name), context=root.context)
+    return version is not None and version.size_in_bytes <= _VERSION_ALONE
 
 
 _kept: Final = _Kept(_MAX_KEPT)

@@ -11,7 +11,12 @@ from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.command_text import merge_command, merged_folder, salvage_command
+from kafkalog_reader.report.command_text import (
+    archive_command,
+    merge_command,
+    merged_folder,
+    salvage_command,
+)
 from kafkalog_reader.report.election_text import every_choice_loses
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands, placing_text
 from kafkalog_reader.report.ranges_text import sides_of
@@ -101,7 +106,12 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     yield from wrapped(text, columns, indent=2, hanging=0)
     for holder in holders:
         if holder.files in savers:
-            command = salvage_command(audit, holder, savers[holder.files])
+            first_offset, is_readable = savers[holder.files]
+            command = (
+                salvage_command(audit, holder, first_offset)
+                if is_readable
+                else archive_command(audit, holder)
+            )
             yield (Span(f"      {command}"),)
 
 
@@ -265,10 +275,17 @@ def expected_election(audit: PartitionAudit) -> Election:
     return audit.elections[0]
 
 
-def _savers(lost_ranges: Sequence[LostRange]) -> dict[Replica, int]:
-    """Replicas that together hold all records that are lost, each with its first such offset."""
-    chosen: dict[Replica, int] = {}
+def _savers(lost_ranges: Sequence[LostRange]) -> dict[Replica, tuple[int, bool]]:
+    """Replicas that together hold all records that are lost.
+
+    Each with its first such offset, and whether one of its records can be read.
+    """
+    chosen: dict[Replica, tuple[int, bool]] = {}
     for lost in sorted(lost_ranges, key=lambda each: len(each.replicas)):
         holder = next((each for each in lost.replicas if each in chosen), lost.replicas[0])
-        chosen[holder] = min(lost.first_offset, chosen.get(holder, lost.first_offset))
+        first_offset, is_readable = chosen.get(holder, (lost.first_offset, False))
+        chosen[holder] = (
+            min(lost.first_offset, first_offset),
+            is_readable or lost.records.total > 0,
+        )
     return chosen

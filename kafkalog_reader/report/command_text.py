@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
@@ -50,6 +51,23 @@ def merge_command(audit: PartitionAudit) -> str:
         f"kafkalog salvage {_paths(audit)}{_links(audit)} {_choice(audit)} --merge --as-segments "
         f"--output {shell_word(merged_folder(audit.topic, audit.partition))}"
     )
+
+
+def archive_commands(path: str, archive: str) -> tuple[str, str]:
+    """Keep a folder as it is, in an archive: a plain copy would be read as one more replica."""
+    root, name = posixpath.split(path.rstrip("/"))
+    return (
+        f"mkdir -p {shell_word(posixpath.dirname(archive))}",
+        f"tar -cf {shell_word(archive)} -C {shell_word(root or '.')} {shell_word(name)}",
+    )
+
+
+def archive_command(audit: PartitionAudit, replica: ReplicaAudit) -> str:
+    """A command that keeps all bytes of one copy, of which no record may be readable."""
+    broker = replica.broker_id
+    copy = "copy" if broker is None else f"broker-{broker}"
+    name = f"{audit.topic}-{audit.partition}-{copy}"
+    return " && ".join(archive_commands(replica.directory.path, f"{SAVED}/{name}.tar"))
 
 
 def merged_folder(topic: str | None, partition: int | None) -> str:

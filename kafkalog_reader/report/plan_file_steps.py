@@ -6,7 +6,7 @@ import posixpath
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.file_repair import Move, Write, move_aside
+from kafkalog_reader.audits.integrity.file_repair import Move, Rewrite, Write, move_aside
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
 from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind
@@ -87,10 +87,12 @@ def repair_step(choice: Choice, broker: int) -> PlanStep:
         if loss.broker_id == broker and loss.outcome in _UNREPAIRED
     ]
     body = None
-    if isinstance(repairs[0], Write):
+    if isinstance(repairs[0], Write | Rewrite):
         body = FileBody(path=repairs[0].path, lines=repairs[0].lines)
         what = f"write {posixpath.basename(body.path)} of {shown(choice.name)}"
         done = "With that file it serves the copy."
+        if not why:
+            why = [f"The broker cannot read that file of its copy of {shown(choice.name)}."]
     elif isinstance(repairs[0], Move) and posixpath.basename(repairs[0].path) == CLEAN_SHUTDOWN:
         what = f"move {CLEAN_SHUTDOWN} aside"
         done = "Then it checks its logs and rebuilds their indexes, as after a crash."

@@ -163,6 +163,7 @@ class SalvagedPartition:
                     "firstOffset": each.first_offset,
                     "lastOffset": each.next_offset - 1,
                     "isFork": each.is_fork,
+                    "isUnderOneLeaderEpoch": each.is_contradiction,
                 }
                 for each in self.lacking
             ],

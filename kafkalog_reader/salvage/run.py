@@ -23,6 +23,7 @@ from kafkalog_reader.salvage.survey import survey
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.best_replica import chosen_by_partition
+from kafkalog_reader.tables.current_topics import CurrentTopics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -124,7 +125,9 @@ def _chosen(evidence: Evidence, request: ReadRequest, expected: ExpectedEnds) ->
     copy is salvaged.
     """
     damage = UnreadCopies()
-    for copies, chosen, lacking in chosen_by_partition(evidence, request, damage, expected):
+    members = CurrentTopics(evidence=evidence).members
+    found = chosen_by_partition(evidence, request, damage, expected, members=members)
+    for copies, chosen, lacking in found:
         unread = damage.taken()
         if unread and not chosen:
             yield copies[:1], unread[1:], (), ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,10 @@ from kafkalog_reader.io.one_look import one_look_each
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.log_tail import LogTail, end_after_damage, scan_tail
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
+from kafkalog_reader.tables.contradictions import contradictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.scan.damage import Damage
@@ -35,15 +37,22 @@ class Lacking:
 
     Attributes:
         is_fork: the chosen copy has other records at the first of these offsets.
+        is_contradiction: it has them under the same leader epoch, so that no broker notices.
     """
 
     replica: PartitionDirectory
     first_offset: int
     next_offset: int
     is_fork: bool
+    is_contradiction: bool = False
 
     def __str__(self) -> str:
         """For a warning."""
+        if self.is_contradiction:
+            return (
+                f"{self.replica.replica_name} holds other records from offset {self.first_offset} "
+                "on, under the same leader epoch"
+            )
         count = self.next_offset - self.first_offset
         held = f"{self.replica.replica_name} holds {count} from offset {self.first_offset} on"
         return f"{held} (a fork: other records)" if self.is_fork else held
@@ -69,6 +78,8 @@ class ComparedCopies:
         return next(tail.next_offset for each, tail in self.copies if each is self.best)
 
 
+Members = Callable[[Sequence["PartitionDirectory"]], Collection["PartitionDirectory"]]
+"""Which of the copies of a partition are in the ISR; none if that is unknown."""
 Lineage = list[tuple[int, int]]
 """(leader epoch, first offset) in order: each epoch lasts to the next one's first offset."""
 
@@ -79,6 +90,7 @@ def chosen_by_partition(
     damage: Damage,
     expected: ExpectedEnds | None = None,
     narrowed: Callable[[Sequence[PartitionDirectory]], Sequence[PartitionDirectory]] | None = None,
+    members: Members | None = None,
 ) -> Iterator[tuple[Sequence[PartitionDirectory], Sequence[PartitionDirectory], Sequence[Lacking]]]:
     """Yield all live copies of each partition, those to read, and what the best of them lacks.
 
@@ -91,6 +103,7 @@ def chosen_by_partition(
         expected: reads checkpoints, which must be older than the logs, before folders of their log
             directory are listed. The best copy must also reach what those of other copies prove.
         narrowed: the copies of which the best is chosen; by default all.
+        members: called where copies contradict each other: which of them are in the ISR.
 
     Raises:
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
@@ -105,7 +118,7 @@ def chosen_by_partition(
                     expected.prepare(replica.log_directory)
             if request.replica == "best" and len(replicas) > 1:
                 compared = replicas if narrowed is None else narrowed(replicas)
-                found = compared_copies(compared, damage)
+                found = compared_copies(compared, damage, members)
                 if found is None:
                     yield replicas, (), ()
                 else:
@@ -144,9 +157,11 @@ def best_and_lacking(
 
 
 def compared_copies(
-    supplied: Sequence[PartitionDirectory], damage: Damage
+    supplied: Sequence[PartitionDirectory], damage: Damage, members: Members | None = None
 ) -> ComparedCopies | None:
     """The best copy, see ``best_and_lacking``, and where the log of each readable copy ends.
+
+    A copy whose records others outvote is not chosen, as far as a look at a few places shows.
 
     Raises:
         UnreadableFileError: a copy cannot be read, in mode ``FAILFAST``: it may be the best.
@@ -160,13 +175,35 @@ def compared_copies(
             damage.left_out(error)
     if not replicas:
         return None
-    best = max(range(len(replicas)), key=lambda number: _rank(tails[number]))
     ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=True)]
+    lengths = sorted(end.next_offset for end in ends)
+    found = contradictions(replicas, lengths[-2]) if len(ends) > 1 else ()
+    in_sync = members(replicas) if found and members is not None else ()
+    outvoted = {each for one in found for each in one.outvoted(in_sync)}
+    best = max(
+        range(len(replicas)),
+        key=lambda number: (replicas[number] not in outvoted, *_rank(tails[number])),
+    )
     best_end = ends[best].next_offset
+    contradicting = {
+        replica: one.first_offset
+        for one in reversed(found)
+        for replica in one.against(replicas[best])
+    }
     lacking: list[Lacking] = []
     for number, replica in enumerate(replicas):
-        if _rank(tails[number]) != _rank(tails[best]):
-            own_end = ends[number].next_offset
+        own_end = ends[number].next_offset
+        if replica in contradicting:
+            lacking.append(
+                Lacking(
+                    replica=replica,
+                    first_offset=contradicting[replica],
+                    next_offset=own_end,
+                    is_fork=True,
+                    is_contradiction=True,
+                )
+            )
+        elif _rank(tails[number]) != _rank(tails[best]):
             end = min(own_end, best_end)
             fork = _fork(_lineage(replica), _lineage(replicas[best]), end)
             if own_end > fork:
@@ -187,13 +224,16 @@ def warn_of_lacking(
 ) -> None:
     """Name the offsets of other copies that the chosen one lacks, if there are some."""
     if lacking:
+        shows = any(each.is_contradiction for each in lacking)
         logger.warning(
-            "%s-%s%s: read from %s, which lacks offsets of other copies: %s",
+            "%s-%s%s: read from %s, which lacks %s of other copies: %s%s",
             shown(chosen.topic or "?"),
             chosen.partition,
             f" of cluster {shown(chosen.log_directory.cluster_id or '?')}" if with_cluster else "",
             chosen.replica_name,
+            "records" if shows else "offsets",
             "; ".join(map(str, lacking)),
+            ". `replica-diff` shows the differences" if shows else "",
         )
 
 

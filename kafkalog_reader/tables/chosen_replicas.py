@@ -38,5 +38,6 @@ def chosen_replicas(
     damage = Damage(request.mode)
     topics = CurrentTopics(evidence=evidence)
     supplied = with_remote(evidence)
-    for _, chosen, _ in chosen_by_partition(supplied, request, damage, expected, topics.copies):
+    found = chosen_by_partition(supplied, request, damage, expected, topics.copies, topics.members)
+    for _, chosen, _ in found:
         yield from chosen

@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from fixtures import captures
+from fixtures.builder import cluster, replica
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -469,3 +470,24 @@ def test_a_copy_in_the_isr_is_complete(tmp_path: Path, run: Run) -> None:
     assert run("salvage", *paths, "--topic", "t", "--output", out).status == 0
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["partitions"][0]["inSyncNotSupplied"] == []
+
+
+def test_copies_that_contradict_each_other_are_named(tmp_path: Path, run: Run) -> None:
+    """Two copies outvote the third, which is longer: its records are named and not chosen."""
+    held = ["a@0/e0 b@1/e0", "a@0/e0 b@1/e0", "a@0/e0 X@1/e0 c@2/e0"]
+    cluster(tmp_path / "in", {n: replica(log, high_watermark=2) for n, log in enumerate(held)})
+    answer = run("salvage", tmp_path / "in", "--output", tmp_path / "out")
+    assert answer.status == 1
+    assert "other records under the same leader epoch from offset 1 on" in answer.out
+    (partition,) = json.loads((tmp_path / "out" / "manifest.json").read_text())["partitions"]
+    assert partition["brokerId"] in (0, 1)
+    assert not partition["isComplete"]
+    assert partition["otherCopies"] == [
+        {
+            "copy": "broker 2",
+            "firstOffset": 1,
+            "lastOffset": 2,
+            "isFork": True,
+            "isUnderOneLeaderEpoch": True,
+        }
+    ]

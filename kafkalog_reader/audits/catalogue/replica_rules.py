@@ -8,6 +8,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     CHECK_HARDWARE,
     CHOOSE_A_BRANCH,
     COMPARE_METADATA_LOGS,
+    COMPARE_REPLICAS,
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
@@ -344,7 +345,7 @@ FOLLOWER_MAY_LOOP: Final = rule(
     start=NO_EFFECT,
     election="With this leader the follower does not return to the in-sync set.",
     reader=NO_EFFECT,
-    actions=(WRITE_EPOCHS,),
+    actions=(WRITE_EPOCHS, COMPARE_REPLICAS),
     lookalikes=(MOVED_BETWEEN_DISKS,),
     roles=(Role.SEVERAL_REPLICAS,),
 )

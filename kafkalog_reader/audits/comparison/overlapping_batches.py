@@ -13,16 +13,11 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow as pa
 
 from kafkalog_reader.audits.comparison.absence import reasons_of_absence
 from kafkalog_reader.audits.comparison.compared_log import replicas_of
 from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
-from kafkalog_reader.decode.record_decoder import RecordDecoder
-from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.format.batch_fields import CODEC_MASK, LAST_CODEC, MAGIC
-from kafkalog_reader.scan.damage import Damage, Mode
-from kafkalog_reader.tables.record_hashes import CREATE_TIME, content_hashes
+from kafkalog_reader.tables.hashed_records import hashed_records, joined_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,10 +27,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.branch import BranchBuilder
     from kafkalog_reader.audits.comparison.compared_log import ComparedLog
     from kafkalog_reader.audits.log.batch_stream import BatchStream
-    from kafkalog_reader.decode.record_buffers import RecordBuffers
+    from kafkalog_reader.tables.hashed_records import HashedRecords
 
-_DECODED: Final = ("key", "value", "headers", "timestamp")
-_WANTED: Final = frozenset(("offset", *_DECODED))
 _CURRENT: Final = np.zeros(1, np.intp)
 _FIRST: Final = np.zeros(1, np.int32)
 _MAX_BYTES: Final[int] = 64 << 20
@@ -96,13 +89,14 @@ class _Side:
     batches: int = 0
     records: int = 0
     content: blake2b = field(default_factory=blake2b)
-    offset: list[NDArray[np.int64]] = field(default_factory=list)
-    hashes: list[NDArray[np.int64]] = field(default_factory=list)
+    parts: list[HashedRecords] = field(default_factory=list)
 
-    def decoded(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        if not self.offset:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        return np.concatenate(self.offset), np.concatenate(self.hashes)
+    def decode(self, stream: BatchStream) -> bool:
+        """Add the records of the current batch; return False if they cannot be decoded."""
+        run = stream.run.taken(slice(stream.index, stream.index + 1))
+        part = hashed_records(run, stream.segment_slice) if stream.is_intact else None
+        self.parts += [] if part is None else [part]
+        return part is not None
 
 
 class _OverlappingBatches:
@@ -139,7 +133,7 @@ class _OverlappingBatches:
         side.content.update(stream.batch)
         self.next_offset = max(self.next_offset, side.next_offset)
         self._size += len(stream.batch)
-        self._is_decoded = self._is_decoded and self._size <= _MAX_BYTES and _decode(stream, side)
+        self._is_decoded = self._is_decoded and self._size <= _MAX_BYTES and side.decode(stream)
 
     def contents(self) -> list[list[ComparedLog]]:
         """The logs, grouped by equal bytes."""
@@ -159,35 +153,11 @@ class _OverlappingBatches:
             return DifferenceKind.CONFLICT, self.held_records
         differing: list[NDArray[np.int64]] = []
         for one, other in combinations(self._sides.values(), 2):
-            (ours, our_hashes), (theirs, their_hashes) = one.decoded(), other.decoded()
-            shared, left, right = np.intersect1d(ours, theirs, return_indices=True)
-            differing.append(shared[our_hashes[left] != their_hashes[right]])
+            ours, theirs = joined_records(one.parts), joined_records(other.parts)
+            shared, left, right = np.intersect1d(ours.offset, theirs.offset, return_indices=True)
+            differing.append(shared[ours.content[left] != theirs.content[right]])
             if not self._may_be_cleaned:
-                apart = np.setxor1d(ours, theirs)
+                apart = np.setxor1d(ours.offset, theirs.offset)
                 differing.append(apart[apart < min(one.next_offset, other.next_offset)])
         count = len(np.unique(np.concatenate(differing))) if differing else 0
         return (DifferenceKind.CONFLICT, count) if count else (DifferenceKind.CLEANED, 0)
-
-
-def _decode(stream: BatchStream, side: _Side) -> bool:
-    """Add the records of the current batch; return False if they cannot be decoded."""
-    run = stream.run.taken(slice(stream.index, stream.index + 1))
-    if run.magic[0] != MAGIC or run.attributes[0] & CODEC_MASK > LAST_CODEC:
-        return False
-    if not stream.is_intact:
-        return False
-    decoder = RecordDecoder(_WANTED, stream.segment_slice, Damage(Mode.FAILFAST))
-    try:
-        for part in (*decoder.add(run), *decoder.flush()):
-            side.offset.append(part.columns.offset)
-            side.hashes.append(_hashes(part.columns))
-    except LocatedError:
-        return False
-    return True
-
-
-def _hashes(columns: RecordBuffers) -> NDArray[np.int64]:
-    arrays = [columns.column(name) for name in _DECODED]
-    times = pa.array(np.full(columns.rows, CREATE_TIME, np.int32))
-    names = [*_DECODED, "timestampType"]
-    return content_hashes(pa.RecordBatch.from_arrays([*arrays, times], names))

@@ -260,9 +260,10 @@ class PartitionAudit:
 def best_copy(audit: PartitionAudit) -> ReplicaAudit:
     """The copy that tables read, as ``best_replica`` ranks them; the audit has one at least."""
 
-    def rank(replica: ReplicaAudit) -> tuple[int, int]:
-        epoch = replica.history.last_leader_epoch
-        return -1 if epoch is None else epoch, replica.log_end
+    def rank(replica: ReplicaAudit) -> tuple[bool, int, int]:
+        epoch, candidate = replica.history.last_leader_epoch, replica.candidate
+        is_outvoted = candidate is not None and candidate.outvoted_from is not None
+        return not is_outvoted, -1 if epoch is None else epoch, replica.log_end
 
     return max(audit.replicas, key=rank)
 

@@ -80,6 +80,7 @@ _SAYS: Final = {
     DifferenceKind.MISSING: "absent on a copy whose log continues after it",
     DifferenceKind.CLEANED: "compaction has gone further on one copy",
 }
+_EQUAL_RECORDS: Final = "equal records in batches with other bounds"
 
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -199,7 +200,7 @@ def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
     return finding(
         code,
         f"{offsets_words(difference.first_offset, difference.next_offset)}: "
-        f"{_SAYS[difference.kind]} ({sides}{f'; absent on {absent}' if absent else ''})"
+        f"{_says(difference)} ({sides}{f'; absent on {absent}' if absent else ''})"
         + _wrong_header(difference, wrong, intact),
         actions=(
             (LET_BEST_LEAD, CHECK_HARDWARE)
@@ -218,6 +219,11 @@ def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
         records_at_risk=difference.records,
         lookalikes=tuple(each for each in CATALOGUE[code].lookalikes if each not in ruled_out),
     )
+
+
+def _says(difference: Difference) -> str:
+    is_equal = difference.kind is DifferenceKind.CLEANED and difference.records == 0
+    return _EQUAL_RECORDS if is_equal else _SAYS[difference.kind]
 
 
 def _wrong_header(

@@ -49,6 +49,7 @@ class Supply:
         has_peers: whether more than one broker was supplied, so that copies are meant to be
             compared.
         renamed: folders of lacking brokers that are stray, being deleted or a future copy.
+        without_log: of the metadata log: one log directory of each node that has no copy of it.
     """
 
     absent: tuple[int, ...] = ()
@@ -56,6 +57,7 @@ class Supply:
     is_assigned: bool = False
     has_peers: bool = False
     renamed: tuple[PartitionDirectory, ...] = ()
+    without_log: tuple[LogDirectory, ...] = ()
 
 
 NOTHING_KNOWN: Final = Supply()

@@ -9,6 +9,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     REBUILD_INDEX,
     RESTORE_OLD_SEGMENTS,
     RESTORE_TOPIC_ID,
+    WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import CLEAN_MARKER_CONTRADICTED
@@ -204,7 +205,7 @@ def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Rep
         if each.code in _REPAIRED_FIRST
         and (is_lossy or each.code != END_WILL_BE_MISREAD)
         and (
-            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID)
+            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID, WRITE_EPOCHS)
             or (is_lossy and each.actions[0] == RESTORE_OLD_SEGMENTS)
         )
         and each.repairs

@@ -314,7 +314,8 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
     for alone in audit.set_aside:  # by itself: it was not compared
         own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
         found += with_others(audit, own)
-    found = [with_epoch_actions(audit, each) for each in with_quorum_actions(audit, found)]
+    of_quorum = with_quorum_actions(audit, found, supply.without_log)
+    found = [with_epoch_actions(audit, each) for each in of_quorum]
     return tuple(sorted(found, key=lambda each: each.order))
 
 
