@@ -236,8 +236,8 @@ class Plan:
         for choice in self.losing:
             leads = min((number[b] for b in choice.equals if b in number), default=0)
             for index, lost in enumerate(choice.lost):
-                if {*lost.brokers} & {*choice.apart}:
-                    continue  # by a reassignment
+                if lost.by_reassignment:
+                    continue
                 started = [number[b] for b in lost.brokers if b in number]
                 if started:
                     gone.setdefault(max(leads, *started), []).append((choice, index))
