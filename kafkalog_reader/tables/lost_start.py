@@ -12,10 +12,9 @@ from kafkalog_reader.errors import LocatedError, LogPosition, MissingRecordsErro
 from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import LOG_START_CHECKPOINT, shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.tables.cleanup_policies import CleanupPolicies
-from kafkalog_reader.tables.log_unit import LOG_START_CHECKPOINT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
