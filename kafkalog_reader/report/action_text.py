@@ -28,6 +28,7 @@ from kafkalog_reader.audits.catalogue.log_rules import START_WILL_SET_ASIDE
 from kafkalog_reader.audits.catalogue.replica_rules import (
     DAMAGED_COPY,
     RECORDS_MISSING_ON_REPLICA,
+    SAME_EPOCH_CONFLICT,
     SINGLE_COPY_RANGE,
 )
 from kafkalog_reader.audits.comparison.difference import (
@@ -40,7 +41,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_advice import files_to_write, may_happen
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.audits.partition.partition_audit import joined_names, outvoted_copies
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 from kafkalog_reader.report.advice_text import expected_election
@@ -258,6 +259,8 @@ def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAu
         damaged = {copy for each in audit.comparison.differences for copy in _damaged_copies(each)}
     if any(each.code == RECORDS_MISSING_ON_REPLICA for each in found):
         damaged |= _with_holes(audit)
+    if any(each.code == SAME_EPOCH_CONFLICT for each in found):
+        damaged |= {each.files for each in outvoted_copies(audit)}
     return [
         replica
         for replica in audit.everyone

@@ -21,7 +21,10 @@ def path_word(directory: PartitionDirectory) -> str:
     """A replica's log directory as an argument, or the replica if only that was given."""
     root = directory.log_directory
     path = directory.path if root.clean_shutdown is None else root.path
-    return shell_word(path if root.named is None else f"{root.named}={path}")
+    name = root.named
+    if name is not None and root.broker_label is None and root.broker_id is not None:
+        name = str(root.broker_id)  # the label may be wrong
+    return shell_word(path if name is None else f"{name}={path}")
 
 
 def salvage_command(audit: PartitionAudit, replica: ReplicaAudit, first_offset: int) -> str:

@@ -257,6 +257,17 @@ class PartitionAudit:
         return next(each for each in self.replicas if each.files == replica)
 
 
+def outvoted_copies(audit: PartitionAudit) -> tuple[ReplicaAudit, ...]:
+    """The copies whose records others outvote; none if the best leader is one of them."""
+    if not audit.elections or audit.elections[0].candidate.outvoted_from is not None:
+        return ()
+    return tuple(
+        each
+        for each in audit.replicas
+        if each.candidate is not None and each.candidate.outvoted_from is not None
+    )
+
+
 def best_copy(audit: PartitionAudit) -> ReplicaAudit:
     """The copy that tables read, as ``best_replica`` ranks them; the audit has one at least."""
 
