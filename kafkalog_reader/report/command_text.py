@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
+from kafkalog_reader.report.repair_text import BROKERS
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
 
+CONTROLLERS: Final = "CONTROLLER:9093"
 SAVED: Final = "SAVED"
 """The folder in printed commands; it works unchanged."""
 
@@ -83,6 +85,22 @@ def forbid_command(topic: str, bootstrap: str) -> str:
     return (
         f"kafka-configs.sh {bootstrap} --alter --entity-type topics --entity-name "
         f"{shell_word(topic)} --add-config {UNCLEAN_ELECTION}=false"
+    )
+
+
+def freeze_commands(topic: str, *, has_zookeeper: bool) -> tuple[str, ...]:
+    """Forbid unclean elections in a running cluster, and in one whose brokers are all stopped."""
+    running = ("# while brokers run:", forbid_command(topic, f"--bootstrap-server {BROKERS}"))
+    if has_zookeeper:
+        return (
+            *running,
+            "# while no broker runs: unclean.leader.election.enable=false in the server.properties "
+            "of all brokers",
+        )
+    return (
+        *running,
+        "# while only the controllers run (release 3.7 or later):",
+        forbid_command(topic, f"--bootstrap-controller {CONTROLLERS}"),
     )
 
 
