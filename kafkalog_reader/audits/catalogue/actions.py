@@ -120,11 +120,11 @@ LET_BEST_LEAD: Final = action(
 COMPARE_REPLICAS: Final = action(
     "A22",
     "compare-replicas",
-    short="run replica-diff before this copy may lead: it compares the replicas, and says what a "
-    "single one still gives",
-    explanation="One copy cannot say whether another one holds the records intact. replica-diff "
-    "reads all copies, says who holds what, and which leader loses least. If no copy is intact, "
-    "or there is only one, it prints how to make one sound log of what can be read.",
+    short="run replica-diff before this copy may lead: it compares the replicas, or says what can "
+    "still be read of a single one",
+    explanation="One copy cannot show whether another one holds the records intact. replica-diff "
+    "reads all copies, and says which copy holds what and which leader loses least. If no copy is "
+    "intact, or there is only one, it prints how to make one sound log of what can be read.",
     warnings=(
         "Another leader alone does not repair this copy: a follower fetches from its log end on, "
         "and never again what is damaged below it.",
@@ -271,7 +271,7 @@ COMPARE_METADATA_LOGS: Final = action(
     "A38",
     "compare-metadata-logs",
     short="before a controller starts, compare all copies of the metadata log, those of brokers "
-    "among them: kafkalog quorum says where they part and what an election loses",
+    "among them: kafkalog quorum says where they diverge and what an election loses",
     explanation="The leader epochs in the logs of brokers come from the controllers. If no "
     "controller has the metadata that names them, it was lost there, and a broker's copy may "
     "still hold it. If the supplied copy is only an older one, supply a newer one.",
