@@ -67,7 +67,7 @@ def no_partition(to_do: str, evidence: Evidence) -> UsageError:
 def _check_brokers(evidence: Evidence, request: ReadRequest) -> None:
     numbers = {root.broker_id for root in evidence.log_directories}
     brokers = sorted(number for number in numbers if number is not None)
-    there = ", ".join(map(str, brokers)) or "not known"
+    there = ", ".join(map(str, brokers)) or "without a known node id"
     if request.replica.startswith("broker:") and int(request.replica[7:]) not in brokers:
         problem = f"no {request.replica}: the given paths are of brokers {there}"
         raise OptionError("replica", problem)
