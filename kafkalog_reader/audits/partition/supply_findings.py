@@ -108,7 +108,7 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
             has = f"{which} have replicas too, which were"
         elif len(supply.absent) > 1:
             has = f"one of {which} has a replica too, which was"
-        message = f"by {source}, {has} not supplied"
+        message = f"according to {source}, {has} not supplied"
         unseen = audit.unseen
         if unseen is not None and not {*unseen.brokers} & {*supply.absent}:
             unseen = None
@@ -127,7 +127,7 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         names = ", ".join(map(str, supply.lacking))
         yield finding(
             REPLICA_DIRECTORY_MISSING,
-            f"by {source} broker {names} should have a replica, and has no folder of it"
+            f"according to {source} broker {names} should have a replica, and has no folder of it"
             f"{renamed_text(supply.renamed, supply.lacking)}",
             confidence="possible",
             evidence={"brokers": names},
