@@ -127,8 +127,8 @@ def _contradiction(root: LogDirectory, content: bytes, *, is_kraft: bool) -> str
         return "without the id of the node, which does not start with it" if is_kraft else ""
     if node_id != root.broker_id:
         return (
-            f"has node id {node_id}, but by the metadata log its directory.id is that of broker "
-            f"{root.broker_id}, which does not start with this file"
+            f"has node id {node_id}, but according to the metadata log its directory.id is that of "
+            f"broker {root.broker_id}, which does not start with this file"
         )
     if root.named is not None and root.named.isdigit() and node_id != int(root.named):
         return f"has node id {node_id}, but the path was given as broker {root.named}"

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PartitionAudit:
     """The replicas of one partition, and what follows from comparing them.
 
@@ -94,6 +94,12 @@ class PartitionAudit:
     replaced: tuple[int, ...] = ()
     commits: tuple[Commit, ...] = ()
     misnamed: tuple[Misnamed, ...] = ()
+
+    def __repr__(self) -> str:
+        fork = self.fork_offset
+        at = "" if fork is None else f" at offset {fork}"
+        name = f"{self.topic}-{self.partition}"
+        return f"<PartitionAudit of {name}: {self.verdict.value}{at}, {len(self.everyone)} copies>"
 
     @property
     def relation(self) -> Verdict:
