@@ -205,8 +205,8 @@ def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Rep
         if each.code in _REPAIRED_FIRST
         and (is_lossy or each.code != END_WILL_BE_MISREAD)
         and (
-            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID, WRITE_EPOCHS)
-            or (is_lossy and each.actions[0] == RESTORE_OLD_SEGMENTS)
+            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID)
+            or (is_lossy and each.actions[0] in (RESTORE_OLD_SEGMENTS, WRITE_EPOCHS))
         )
         and each.repairs
         and each.directory is not None
