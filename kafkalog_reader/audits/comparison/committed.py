@@ -212,12 +212,15 @@ def commit_bounds(
     Args:
         histories: one for each replica.
         in_sync: the in-sync replicas; None if unknown. A record that one of them lacks is not
-            committed.
+            committed, unless its high watermark is above its log end: then its log once had more.
         named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
     """
-    in_sync_end = min(
-        (histories[replica].log_end_offset for replica in in_sync or ()), default=_NO_BOUND
+    ends = (
+        histories[replica].log_end_offset
+        for replica in in_sync or ()
+        if (replica.checkpointed_high_watermark or 0) <= histories[replica].log_end_offset
     )
+    in_sync_end = min(ends, default=_NO_BOUND)
     newest = newest_replica(histories, named)
     left_at = {
         replica: None
