@@ -228,6 +228,9 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         above, reached = newest.high_watermark_above_end, audit.reached_by_newest
         text = f"{_capitalised(newest.name)} was elected (leader epoch {epoch}) " + (
             "without the records that will be cut."
+            if reached is None and audit.epoch_unknown_to_leader is None
+            else "and its files do not have that epoch: they are probably older than the election, "
+            "such as a disk or a backup that was put back."
             if reached is None
             else f"and has lost records since: its high watermark is {above:,}, above its log end."
             if above is not None

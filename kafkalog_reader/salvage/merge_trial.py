@@ -33,7 +33,7 @@ _DAMAGED: Final = (Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE)
 
 
 def with_merge_outcome(audit: PartitionAudit, found: Iterable[Finding] = ()) -> PartitionAudit:
-    """The audit with what a merge would give, if no leader has all records intact.
+    """The audit with what a merge would give, if the best leader lacks records or has damage.
 
     A merge that ``kafkalog salvage`` would refuse gives nothing. Where a finding has the old
     segments of a damaged new one, they come first.
@@ -85,5 +85,6 @@ def _needs_merging(audit: PartitionAudit) -> bool:
         return False
     if audit.unseen is not None:
         return False  # their copies come first: they may be intact
-    loses = audit.loses_whoever_leads
-    return loses or audit.verdict is Verdict.DAMAGED_UNRECOVERABLE
+    if audit.loses_whoever_leads or audit.verdict is Verdict.DAMAGED_UNRECOVERABLE:
+        return True
+    return bool(audit.elections[0].lacking)  # what it lacks may be in a copy with a gap

@@ -5,6 +5,7 @@ The expected figures come from the captures: segments, sizes of batches, high wa
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import tarfile
@@ -285,6 +286,27 @@ def test_a_gap_is_no_fork_and_moves_no_group(tmp_path: Path) -> None:
     for words in ("forked", "never had", "GROUPS"):
         assert words not in compared
     assert "KL-810" not in {each["code"] for each in said.findings}
+
+
+def test_a_plan_merges_the_copies_where_one_has_a_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every leader loses records, but all copies together have offsets 0 to 5."""
+    root = gap_in_the_longest_copy(tmp_path / "evidence")
+    monkeypatch.chdir(tmp_path)
+    said = Said(root)
+    assert "make that log" in said.text(replica_diff)
+    made, placed = said.plan["steps"]
+    _, salvage, *words = shlex.split(made["commands"][0])
+    assert (salvage, "--merge" in words) == ("salvage", True)
+    assert asked(salvage_command, *words)[0] == 0
+    for command in placed["commands"]:
+        subprocess.run(command, shell=True, check=True)
+    again = Said(root)
+    assert not any(again.plan["lost"].values())
+    assert "lost here" not in again.text(plan_command)
+    (merged,) = (each for each in again.partitions if each["topic"] == "t")
+    assert merged["logEndOffset"] == 6
 
 
 def test_a_torn_tail_is_cut_and_holds_no_whole_record(tmp_path: Path) -> None:

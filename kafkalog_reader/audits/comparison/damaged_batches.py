@@ -105,6 +105,13 @@ class DamagedBatches:
         self._parts.append(rows)
         self._rows += len(rows.records)
 
+    def alone_below(self, offset: int) -> int:
+        """How many of the batches that no copy has intact begin below an offset."""
+        rows = self.rows()
+        is_alone = np.array([not each for each in self.holders], np.bool_)
+        above = rows.intact_on[rows.first_offset >= offset]
+        return self.alone - int(np.count_nonzero(is_alone[above])) if len(above) else self.alone
+
     def rows(self) -> DamagedRows:
         """All rows that were kept, in log order."""
         if len(self._parts) != 1:

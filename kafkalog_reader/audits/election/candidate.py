@@ -25,7 +25,8 @@ class Candidate:
         log_start_offset, log_end_offset: on disk, before the start.
         records_cut_at_start: client records that the start removes.
         last_leader_epoch: of the last batch.
-        unreplaceable: damaged batches here that no other replica has intact.
+        unreplaceable: damaged batches that its log still has after the start, and that no other
+            replica has intact.
         damaged: all damaged batches here, even if another copy has them intact.
         cut_transactions: first offsets of the transactions that the log's end cuts off from their
             marker, which another disk has: they would stay open for ever (KL-713).

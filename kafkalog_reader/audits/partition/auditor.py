@@ -426,15 +426,20 @@ def _taken_for_loaded(replica: Replica, history: History) -> Recovery:
 def _candidate(replica: ReplicaAudit, start: Recovery | LocatedError) -> Candidate:
     directory, history = replica.directory, replica.history
     recovery = None if isinstance(start, LocatedError) else start
+    loaded = None if recovery is None or recovery.loaded is None else recovery.loaded.log
     return Candidate(
         replica=replica.files,
         bounds=replica.bounds,
-        log=None if recovery is None or recovery.loaded is None else recovery.loaded.log,
+        log=loaded,
         log_start_offset=history.log_start_offset,
         log_end_offset=history.log_end_offset,
         records_cut_at_start=0 if recovery is None else recovery.records_cut,
         last_leader_epoch=-1 if history.last_leader_epoch is None else history.last_leader_epoch,
-        unreplaceable=replica.damaged.alone,
+        unreplaceable=(
+            replica.damaged.alone
+            if loaded is None
+            else replica.damaged.alone_below(loaded.log_end_offset)
+        ),
         hidden=hidden_offsets(replica.summary.stops),
         records=lambda first, following: count_records(
             directory, first, following, replica.summary.stops

@@ -66,19 +66,36 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
             )
         if bound.known > bound.superseded and not _lost_its_end(audit, bound.superseded):
             is_proven = _is_proven(audit, newest, bound.superseded)
+            unknown = audit.epoch_unknown_to_leader
             yield finding(
                 UNCLEAN_ELECTION_EVIDENCE,
                 f"{replica.name} has only committed records below offset {bound.known}, and the "
-                f"newest leader's history diverges at {bound.superseded}: an unclean election, a "
-                "leader that had lost data"
-                + ("" if is_proven else ", or one after it that restarted before it wrote"),
-                confidence="proven" if is_proven else "likely",
+                f"newest leader's history diverges at {bound.superseded}: "
+                + (_causes(is_proven=is_proven) if unknown is None else _older(audit, unknown)),
+                severity=None if unknown is None else "H",
+                confidence="proven" if is_proven and unknown is None else "likely",
                 directory=replica.directory,
                 offsets=(bound.superseded, bound.known),
                 evidence={"highWatermarkLow": bound.known, "superseded": bound.superseded},
                 records_at_risk=candidate.records(bound.superseded, bound.known),
                 committed="known",
             )
+
+
+def _causes(*, is_proven: bool) -> str:
+    restarted = "" if is_proven else ", or one after it that restarted before it wrote"
+    return f"an unclean election, a leader that had lost data{restarted}"
+
+
+def _older(audit: PartitionAudit, leader_epoch: int) -> str:
+    """The leader has lost data, or never had it: no unclean election is needed to explain it."""
+    newest = audit.newest
+    assert newest is not None
+    return (
+        f"{newest.name} leads in epoch {leader_epoch} by the metadata log, and its files do not "
+        "have that epoch; they are probably older than its election: an old disk or a backup was "
+        "put back, or the log has lost data since"
+    )
 
 
 def _committed_end(audit: PartitionAudit, replica: ReplicaAudit) -> int:

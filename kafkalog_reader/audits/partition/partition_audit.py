@@ -119,6 +119,21 @@ class PartitionAudit:
         return None if newest is None else self.of(newest)
 
     @property
+    def epoch_unknown_to_leader(self) -> int | None:
+        """The leader epoch in which the newest leader leads, if its own files do not have it.
+
+        A leader writes the entry when it is elected. So its files are older than that, or a start
+        removed the entry before the leader wrote a record.
+        """
+        newest, known = self.newest, self.membership
+        if newest is None or known is None or newest.broker_id != known.leader:
+            return None
+        if newest.files.epoch_entries is None or not newest.files.has_sound_epochs:
+            return None
+        own = max(newest.history.leader_epochs, default=-1)
+        return known.leader_epoch if own < known.leader_epoch else None
+
+    @property
     def reached_by_newest(self) -> int | None:
         """Which offset the newest leader's log once reached, if it has lost its end since.
 

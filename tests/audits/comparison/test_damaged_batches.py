@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from fixtures.builder import Batch, Replica, parse_log, replica
 from kafkalog_reader.audits.comparison import damaged_batches, difference
 from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind
@@ -14,8 +16,6 @@ from kafkalog_reader.audits.tables.findings import findings_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-    import pytest
 
     from tests.audits.conftest import Audited
 
@@ -41,6 +41,20 @@ def test_a_batch_behind_many_that_no_copy_has_intact_decides(audited: Audited) -
     audit = audited(copy([*MANY, last]), copy([last]), clean=everyone)
     assert audit.verdict is Verdict.DAMAGED_UNRECOVERABLE
     assert [candidate.unreplaceable for candidate in audit.candidates] == [1, 1]
+
+
+@pytest.mark.parametrize(("clean", "unreplaceable"), [((), 0), (range(2), 1)], ids=["cut", "kept"])
+def test_the_damaged_end_of_a_leader_counts_unless_its_start_cuts_it(
+    clean: Collection[int], unreplaceable: int, audited: Audited
+) -> None:
+    """Broker 0 has 5 sound batches more, then a damaged one, which is lost with either leader.
+
+    A recovery cuts there. After a clean shutdown the batch stays, and stops consumers.
+    """
+    audit = audited(copy([25], until=26), copy((), until=20), clean=clean)
+    assert [each.unreplaceable for each in audit.candidates] == [unreplaceable, 0]
+    lost = {each.candidate.broker_id: each.lost.total for each in audit.elections}
+    assert lost == {0: 0, 1: 5}
 
 
 def test_damaged_batches_are_not_a_loss_however_many(audited: Audited) -> None:

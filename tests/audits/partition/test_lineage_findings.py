@@ -14,6 +14,7 @@ from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_unit import partition_units
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.report.advice_text import advice_lines
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
@@ -108,6 +109,27 @@ def test_a_leader_whose_log_lost_its_end_is_no_sign_of_an_unclean_election(tmp_p
         )
         codes = {each.code for each in findings_of(audit)}
         assert ("KL-514" in codes) == expected, (high_watermark, leader_epoch)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "severity", "is_older"),
+    [("0:0", "H", True), ("0:0 1:1", "C", False)],
+    ids=["files_before_its_election", "files_of_its_time"],
+)
+def test_an_old_disk_that_was_put_back_is_no_unclean_election(
+    epochs: str, severity: str, is_older: bool, tmp_path: Path
+) -> None:
+    """Broker 0 led in epoch 1. A leader writes that entry before any record (T13)."""
+    follower = held("a@0/e0 b@1/e0 c@2/e0", "0:0", 3)
+    leader = held("a@0/e0", epochs, 1)
+    audit = audited(tmp_path, state_of(leader, follower, follower, leader=0, leader_epoch=1))
+    found = [each for each in findings_of(audit) if each.code == "KL-514"]
+    assert [each.severity for each in found] == [severity] * 2
+    assert all(("a backup was put back" in each.message) is is_older for each in found)
+    assert all(("an unclean election" in each.message) is not is_older for each in found)
+    lines = advice_lines(audit, 1000)
+    warned = " ".join(span.text for line in lines for span in line)
+    assert ("older than the election" in warned) is is_older
 
 
 @pytest.mark.parametrize(
