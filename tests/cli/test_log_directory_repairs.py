@@ -102,6 +102,52 @@ def test_two_copies_under_one_name_do_not_become_one(state: Path, run: Run) -> N
     ]
 
 
+FUTURE: Final = "t-0.0123456789abcdef0123456789abcdef-future"
+
+
+def test_a_future_copy_beside_its_replica_is_moved_out(state: Path, run: Run) -> None:
+    """LogManager#recoverAbandonedFutureLogs renames it: "Directory not empty" (seen on 4.4.0)."""
+    sound = run("plan", ".")
+    shutil.copytree(state / "broker-1" / "t-0", state / "broker-1" / FUTURE)
+    commands = commands_of_all(run, "KL-010")
+    assert commands == [
+        "mkdir -p ./aside/broker-1",
+        f"mv ./broker-1/{FUTURE} ./aside/broker-1/{FUTURE}",
+    ]
+    plan = run("plan", ".")
+    assert plan.status == run("verify", ".").status == 1
+    assert "NO PLAN t-0: broker 1 does not come up" in plan.out
+    assert "Start broker" not in plan.out
+    (down,) = (row for row in recoveries(run, ".") if row["outcome"] != "loads")
+    assert (down["brokerId"], down["outcome"]) == (1, "brokerAborts")
+    do(commands)
+    assert run("plan", ".").out == sound.out
+
+
+def test_a_partition_on_two_disks_keeps_its_broker_from_every_partition(
+    state: Path, run: Run
+) -> None:
+    """LogManager#loadLog: "Duplicate log directories" ends the broker, not the partition."""
+    for broker in ("broker-0", "broker-1", "broker-2"):
+        (state / broker / "u-0").mkdir()
+        metadata = (state / broker / "t-0" / "partition.metadata").read_text()
+        (state / broker / "u-0" / "partition.metadata").write_text(metadata[:-4] + "AAA\n")
+    second = state / "second"
+    shutil.copytree(state / "broker-1" / "u-0", second / "u-0")
+    lines = (state / "broker-1" / META).read_text().splitlines()
+    kept = [line for line in lines if not line.startswith("directory.id")]
+    (second / META).write_text("\n".join([*kept, "directory.id=AAAAAAAAAAAAAAAAAAABAA", ""]))
+    outcomes = {(r["topic"], r["brokerId"]): r["outcome"] for r in recoveries(run, ".")}
+    assert outcomes["t", 1] == "brokerAborts"
+    plan = run("plan", ".").out
+    assert "Start broker 1" not in plan
+    assert "start broker 1" not in plan
+    compared = CliRunner().invoke(
+        replica_diff, [".", "--topic", "t", "--verbose"], standalone_mode=False
+    ).stdout
+    assert "broker 1 (broker-1): it does not come up" in " ".join(compared.split())
+
+
 META = "meta.properties"
 
 

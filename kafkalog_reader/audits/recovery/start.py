@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.recovery.disks import disk_failures
-from kafkalog_reader.audits.recovery.duplicates import refused_duplicates
+from kafkalog_reader.audits.recovery.duplicates import refused_duplicates, refused_future
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import DirectoryStart, Peers, Recovery
 from kafkalog_reader.audits.recovery.release import possible_rules
@@ -114,8 +114,9 @@ def _started(
         context,
         is_kraft=topics is not None,
         node_id=next((root.broker_id for root in by_root), None),
+        topics=topics,
     )
-    fatal = disks.fatal
+    fatal, whole = disks.fatal, []
     for root, inside in by_root.items():
         rules = possible_rules(root) if rule is None else (rule,)
         if started_at is not None:
@@ -133,11 +134,14 @@ def _started(
                     recoveries[directory] = _failed(
                         recoveries[directory], StartOutcome.DIRECTORY_OFFLINE, start.offline
                     )
+        elif root.clean_shutdown is not None:
+            whole.append(root)
     fatal = fatal or refused_duplicates(
         directory
         for directory, each in recoveries.items()
         if each.loaded is not None and each.outcome is not StartOutcome.STRAY
     )
+    fatal = fatal or next(filter(None, (refused_future(root, topics) for root in whole)), "")
     return recoveries, fatal
 
 
