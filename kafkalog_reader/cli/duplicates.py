@@ -50,12 +50,14 @@ _OF_PLACE: Final = ("clusterId", "brokerId", "topic", "partition")
     type=click.IntRange(1, _MOST_NEAR),
     default=_NEAR,
     show_default=True,
-    help="How many records of the partition a copy may be away; takes about 150 bytes each.",
+    help="How far apart duplicates may be, in records of the partition; each takes about 150 bytes "
+    "of memory.",
 )
 @click.option(
     "--across-partitions",
     is_flag=True,
-    help="Also count records that several partitions of a topic have; about, above 4 million.",
+    help="Also count records that several partitions of a topic have; above 4 million, the number "
+    "is an estimate.",
 )
 @reading_options("topic", "partition", "from_time", "to_time")
 @reading_option("replica", default="best", show_default=True)
@@ -74,10 +76,10 @@ def duplicates_command(
       kafkalog duplicates /mnt/b1 /mnt/b2 /mnt/b3 --topic orders
       kafkalog duplicates /mnt/b1 --topic orders --by record --format json
 
-    Records are the same if key, value, headers and the time that the client gave them are equal.
-    Equal records within one batch were sent like that, and are not counted; nor are records of
-    aborted transactions. Where the broker sets the times (LogAppendTime), times are not compared,
-    so that equal messages look like duplicates.
+    Records are the same if key, value, headers and the client's timestamp are equal. Equal records
+    within one batch were sent that way, and are not counted; nor are records of aborted
+    transactions. Where the broker sets timestamps (LogAppendTime), they are not compared, so equal
+    messages look like duplicates.
 
     A producer without idempotence leaves duplicates when it sends again what was stored but not
     acknowledged. If nearly all records are there 4 times, it has retries = 3 and never got an
@@ -85,8 +87,8 @@ def duplicates_command(
     broker still accepted them; others with a producer id were sent again by the application.
 
     After a failure an application may send again to another partition. --across-partitions counts
-    records that are in several partitions of a topic, if clients gave them their times; it is off
-    because some applications send everything to all partitions.
+    records that are in several partitions of a topic, if their timestamps are the clients'; it is
+    off because some applications send everything to all partitions.
 
     Internal topics are left out unless --topic names them.
     """  # noqa: D301  click reads the backspace: keep these lines as they are

@@ -73,15 +73,16 @@ def keys_command(
     Example:
       kafkalog keys /mnt/b1 /mnt/b2 /mnt/b3 --topic orders
 
-    Supply all partitions of a topic: their number is that of the highest folder. Known are murmur2
-    (Java clients), crc32 (librdkafka's consistent partitioners), fnv1a (Sarama), and Java's hash of
-    strings, with the absolute value or the sign masked, as in hand-written partitioners. One is
-    named if it explains nine in ten of at least 20 keys. Keys OUTSIDE were written by a client with
-    another partitioner, or before the topic got more partitions, which is said if their number and
-    time show it; for each of them the order of its records is lost.
+    Supply all partitions of a topic: their number is taken from the highest one. Known partitioners
+    are murmur2 (Java clients), crc32 (librdkafka's consistent ones), fnv1a (Sarama), and Java's
+    String.hashCode with the absolute value or the sign bit masked, as in hand-written ones. A
+    partitioner is named if it explains nine in ten of at least 20 keys. Keys OUTSIDE were written
+    by a client with another partitioner, or before the topic got more partitions; NOTE says so if
+    their number and times show it. The records of such a key are in two partitions, so consumers
+    may get them in another order.
 
-    Where records without a key go cannot be checked: recent clients fill a batch and then choose
-    another partition, so that they come in runs.
+    Records without a key cannot be checked: recent clients fill a batch and then choose another
+    partition, so such records come in runs.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from dataclasses import replace
 

@@ -69,10 +69,9 @@ def ls_command(
       kafkalog ls /mnt/b1 /mnt/b2 --topic orders
       kafkalog ls /mnt/b1 --by topic --sort files
 
-    LOG END is the offset after the last batch before any damage at the end of the last segment.
-    replica-diff also counts batches behind damage, and `kafkalog table recoveries` shows the end
-    after the next start. HIGH WATERMARK is what the replica's own files prove: >=2 means from 2 to
-    the log end (replica-diff says by all copies how far it can reach); 99! means that the
+    LOG END is one past the last batch on disk, also after damage. `kafkalog table recoveries` shows
+    the end after the next start. HIGH WATERMARK is what the replica's own files prove: >=2 means
+    from 2 to the log end (replica-diff finds the upper bound from all copies); 99! means that the
     checkpoint says 99 but the log ends below it: committed records are missing here, unless the
     log was copied before its checkpoint. LSO is the last stable offset, EPOCH the leader epoch of
     the last batch; - means that there is none: no batch, or one from before Kafka 0.11.

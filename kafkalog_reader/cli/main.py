@@ -48,7 +48,7 @@ SECTIONS: Final = {
         "census",
     ),
     "Query everything": ("table", "tables", "sql", "schema"),
-    "Read single bytes": ("inspect", "dump"),
+    "Examine bytes": ("inspect", "dump"),
 }
 """The commands as ``--help`` and the manual list them, by heading."""
 
@@ -129,7 +129,7 @@ def kafkalog() -> None:
       kafkalog ls 1=/mnt/b1 2=/mnt/b2
       replica-diff 1=/mnt/b1 2=/mnt/b2
 
-    replica-diff, a command of its own, shows where the copies of a partition diverge. Data goes to
+    The separate command replica-diff shows where the copies of a partition diverge. Data goes to
     standard output, messages to standard error. The help of each command says when its exit status
     is 1 or 2; after Ctrl-C it is 130.
     """  # noqa: D301  click reads the backspace: keep these lines as they are

@@ -45,7 +45,7 @@ _HEADINGS: Final = (
 @input_options
 @verbose_option()
 def quorum_command(paths: tuple[str, ...], output_format: str) -> int:
-    """Judge the quorum of the controllers (KRaft) by the files that are left of it.
+    """Show which controller (KRaft) can be elected, from the files that are left.
 
     \b
     Examples:
@@ -53,11 +53,11 @@ def quorum_command(paths: tuple[str, ...], output_format: str) -> int:
       kafkalog quorum /mnt/c1 /mnt/b1 /mnt/b2     # two controllers are lost
 
     Give the metadata log directory of every controller that is left, and of brokers, which hold a
-    copy. Voters are from the log (KIP-853), or from quorum-state. LAST EPOCH and LOG END are what
-    votes compare, after the controller's own start: who has less does not get a vote. VOTES are
-    those that a controller gets here, of those that it needs. Records are lost if the elected
-    controller does not have them. If fewer voters than a majority are left, the steps show how to
-    get a leader again, and at what price.
+    copy. Voters are from the log (KIP-853), or from quorum-state. Voters compare LAST EPOCH and LOG
+    END, both as after the controller's own start, and grant no vote to a candidate that is behind.
+    VOTES says how many votes a controller gets from these voters, and how many it needs. Records
+    are lost if the elected controller does not have them. If a majority of the voters is gone, the
+    steps show how to get a leader again, and what is lost by that.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.audits.quorum.outcome import audit_quorum
     from kafkalog_reader.audits.quorum.quorum import read_quorums

@@ -57,7 +57,9 @@ if TYPE_CHECKING:
     help="Compare only epochs, ends and tails, and say what was left out.",
 )
 @click.option(
-    "--explain", is_flag=True, help="Show every round of every election, with both caches."
+    "--explain",
+    is_flag=True,
+    help="Show every round of every election, with the leader epochs that both brokers know.",
 )
 @fail_on_option()
 @input_options

@@ -125,8 +125,8 @@ def salvage_command(
 
     Each topic partition gets a folder: Parquet with all columns of the table records, one file per
     segment; or with --as-segments the partition directory of a stopped broker. Such a log can take
-    the place of its copies: batches stay byte for byte, and transactions open, committed or
-    aborted. manifest.json lists what was left out, where and why.
+    the place of its copies: each batch is the same byte for byte, and transactions stay open,
+    committed or aborted. manifest.json lists what was left out, where and why.
 
     With a --topic-id other than that of the copies, or --leader-epoch, the log is for another
     cluster: producer ids are removed, committed transactions become plain records, and other

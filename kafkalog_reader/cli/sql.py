@@ -66,7 +66,7 @@ def sql_command(
     render: str | None,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
-    """Query the tables with SQL, by DuckDB. `kafkalog tables` lists the tables and their columns.
+    """Query the tables with SQL (DuckDB). `kafkalog tables` lists the tables and their columns.
 
     \b
     Examples:
@@ -78,7 +78,7 @@ def sql_command(
     still on disk (logStartOffset of the table replicas). --replica best reads one copy. `kafkalog
     records` shows only what consumers get. Only the columns that a query names are decoded;
     conditions on topic, partition, brokerId and offset leave out directories and parts of logs.
-    offset is a word of SQL: write "offset". decode(value) is the text of a value. Times are UTC.
+    offset is a keyword: write "offset". decode(value) is the text of a value. Times are UTC.
 
     Without a QUERY, statements are read from a prompt, or from standard input, and so are commands
     such as .tables. Of several statements, separated by semicolons, each query is shown, in order.

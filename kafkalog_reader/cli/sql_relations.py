@@ -24,7 +24,7 @@ _UNKNOWN: Final = re.compile(r"\b(BIT|ENUM|INTERVAL|MAP|TIME|TIMETZ|UNION|UUID|V
 _MESSAGES: Final = (["Count"], ["Success"])
 """Columns of what DuckDB returns for statements that change something."""
 _QUOTED: Final = ("offset",)
-"""Columns whose name is also a word of SQL."""
+"""Columns whose name is also a keyword of SQL."""
 
 
 class Relations:
@@ -186,5 +186,5 @@ def _said(error: Exception, text: str) -> str:
         name for name in _QUOTED if re.search(rf'(?<![."\w]){name}(?!["\w])', text, re.IGNORECASE)
     ]
     if unquoted and "syntax error" in said:
-        said += f'. {unquoted[0]} is a word of SQL: write "{unquoted[0]}", with the quotes'
+        said += f'. {unquoted[0]} is a keyword of SQL: write "{unquoted[0]}", with the quotes'
     return said.replace("\n", " ")

@@ -68,9 +68,9 @@ def verify_command(
       kafkalog verify /mnt/b2/kafka-logs --deep --from-time 2026-11-20 --max-rate 50MB
 
     Every byte of every log is read once; nothing is written. --deep also decodes every record. With
-    a time range, only segments that may hold it and the last one are read, and each copy is checked
-    by itself. A finding that the open end of a running broker's log could explain is marked as
-    possible.
+    a time range, only the last segment and those that may hold the range are read, and copies are
+    not compared. A finding is marked as possible if it may only mean that the broker was writing to
+    the end of the log.
 
     Findings of one kind are shown together; the worst places come first, and consequences are shown
     with their cause. replica-diff shows which copy holds what.

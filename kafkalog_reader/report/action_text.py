@@ -165,7 +165,7 @@ def _is_pointless(audit: PartitionAudit, code: str, found: Sequence[Finding]) ->
             expected_election(audit).lacking_ranges or one_sided_ranges(audit)
         )
     if code == CHOOSE_A_BRANCH:
-        return audit.fork_offset is None and not one_sided_ranges(audit)
+        return audit.record_fork is None and not one_sided_ranges(audit)
     if code == MOVE_COPY_ASIDE:  # of the only replica, unless it belongs to another topic
         is_foreign = any(each.code == START_WILL_SET_ASIDE for each in found)
         is_only = audit.is_only_replica and not is_foreign

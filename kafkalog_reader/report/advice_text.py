@@ -166,7 +166,7 @@ def _merge_lines(audit: PartitionAudit, outcome: MergeOutcome, columns: int) -> 
 def _to_save(audit: PartitionAudit) -> tuple[LostRange, ...]:
     """What the expected election loses; where a person must choose a branch, what each loses."""
     elections = [expected_election(audit)]
-    if audit.fork_offset is not None and audit.loses_whoever_leads:
+    if audit.record_fork is not None and audit.loses_whoever_leads:
         elections = [*audit.elections]
     return tuple(dict.fromkeys(lost for each in elections for lost in each.lacking_ranges))
 
@@ -217,7 +217,7 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     elif worst.lacking.known and not best.lacking.known and _is_longest(audit, worst.candidate):
         text = (
             f"{_capitalised(worst.candidate.name)} has the longest log and is the "
-            "worst choice: the others hold committed records that it never had."
+            "worst choice: the others hold committed records that it lacks."
         )
     elif audit.verdict is Verdict.PENDING_TRUNCATION:
         newest = audit.newest

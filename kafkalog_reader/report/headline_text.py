@@ -282,7 +282,7 @@ def _fork_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 def _forked_at(audit: PartitionAudit) -> str:
     """The fork of copies whose verdict names the damage."""
-    offset = audit.fork_offset
+    offset = audit.record_fork
     return "" if offset is None else f"forked at offset {offset:,} · "
 
 

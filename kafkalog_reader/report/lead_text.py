@@ -28,7 +28,7 @@ def lead_text(audit: PartitionAudit) -> str:
     if len(alike) == len(audit.everyone) and not audit.lacking:
         return "every copy may lead this partition: none is a better leader than another"
     lead = f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
-    if audit.fork_offset is not None and audit.loses_whoever_leads:
+    if audit.record_fork is not None and audit.loses_whoever_leads:
         return f"unless another branch is chosen, {lead}"
     return lead
 

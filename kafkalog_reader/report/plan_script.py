@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.lost_already_text import lost_already_text
 from kafkalog_reader.report.open_finding_text import open_finding_texts
 from kafkalog_reader.report.plan_step import (
     BROKERS,
@@ -114,8 +115,8 @@ def _head(plan: Plan, body: str) -> Iterator[str]:
 
 
 def _body(plan: Plan) -> Iterator[str]:
-    if plan.choices:
-        yield _say(headline(plan))
+    if said := headline(plan) if plan.choices else lost_already_text(plan):
+        yield _say(said)
     for text in unseen_texts(plan):
         yield _say(text)
     for text in unanswered_texts(plan):

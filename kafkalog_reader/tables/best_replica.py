@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
@@ -18,6 +21,7 @@ from kafkalog_reader.io.one_look import one_look_each
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.log_tail import LogTail, end_after_damage, scan_tail
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
+from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.tables.contradictions import contradictions
 
 if TYPE_CHECKING:
@@ -205,7 +209,7 @@ def compared_copies(
             )
         elif _rank(tails[number]) != _rank(tails[best]):
             end = min(own_end, best_end)
-            fork = _fork(_lineage(replica), _lineage(replicas[best]), end)
+            fork = _fork_of_copies(replica, replicas[best], end)
             if own_end > fork:
                 lacking.append(
                     Lacking(
@@ -245,6 +249,39 @@ def _rank(tail: LogTail) -> tuple[int, int]:
     return (-1 if tail.last_leader_epoch is None else tail.last_leader_epoch, tail.next_offset)
 
 
+def _fork_of_copies(one: PartitionDirectory, other: PartitionDirectory, end: int) -> int:
+    """The first offset from which the leader epochs of two copies differ; else ``end``.
+
+    A checkpoint may be older than its log, or of another one: where it says that the copies differ
+    and their batches say that they do not, the batches count.
+    """
+    fork = _fork(_lineage(one), _lineage(other), end)
+    if fork == end:
+        return end
+    epochs = _epoch_of_batch(one, fork), _epoch_of_batch(other, fork)
+    if None in epochs or epochs[0] != epochs[1]:
+        return fork
+    return _fork(_lineage_of_batches(one), _lineage_of_batches(other), end)
+
+
+def _epoch_of_batch(directory: PartitionDirectory, offset: int) -> int | None:
+    """The leader epoch of the first batch that ends at or above an offset; None if unknown."""
+    log = [each for each in segments(directory) if each.log_size]
+    number = max(bisect_right(log, offset, key=lambda each: each.base_offset) - 1, 0)
+    if not log:
+        return None
+    segment, start = log[number], 0
+    if segment.offset_index_size:
+        with SparseIndex(segment, context=directory.context) as index:
+            if (entry := index.last_below_offset(offset)) >= 0:
+                start = index[entry][1]
+    for run in Scan(segment, CHAIN_OF_HEADERS, start, context=directory.context).runs():
+        reaching = np.flatnonzero(run.last_offset >= offset)
+        if len(reaching):
+            return int(run.leader_epoch[reaching[0]])
+    return None
+
+
 def _fork(one: Lineage, other: Lineage, end: int) -> int:
     """The first offset from which the leader epochs of two copies differ; else ``end``."""
     for start in sorted({start for _, start in (*one, *other) if start < end}):
@@ -268,6 +305,10 @@ def _lineage(directory: PartitionDirectory) -> Lineage:
         entries = None
     if entries:
         return [(entry.leader_epoch, entry.start_offset) for entry in entries]
+    return _lineage_of_batches(directory)
+
+
+def _lineage_of_batches(directory: PartitionDirectory) -> Lineage:
     lineage: Lineage = []
     for segment in segments(directory):
         if segment.log_size is None:

@@ -237,7 +237,7 @@ def _check_without_batches(
         return
     error = missing_records(expected, path, reached, asked, context=context)
     if error is not None:
-        damage.missing(error)
+        damage.missing(error, expected.next_offset)
 
 
 def _range(

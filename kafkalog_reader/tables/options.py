@@ -139,7 +139,7 @@ class ReadOptions(TypedDict, total=False):
     max_batch_bytes: Annotated[
         SupportsIndex | str | None,
         Option(
-            "max_batch_bytes", values.SIZE, "What one batch may decompress to",
+            "max_batch_bytes", values.SIZE, "The most that one batch may decompress to",
             "512m, and above 16m at most 1000 times its compressed size",
             _PAYLOADS | {"gaps"}, spark="maxBatchBytes",
         ),
@@ -190,7 +190,8 @@ class ReadOptions(TypedDict, total=False):
     include_control_records: Annotated[
         bool | None,
         Option(
-            "include_control_records", values.FLAG, "Show transaction markers and the like too",
+            "include_control_records", values.FLAG,
+            "Also show control records, such as transaction markers",
             "true", _RECORDS, "includeControlRecords", is_in_terminal=False,
         ),
     ]  # fmt: skip

@@ -13,6 +13,7 @@ from kafkalog_reader.tables.java_pattern import java_pattern
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kafkalog_reader.scan.hidden_records import HiddenRecords
     from kafkalog_reader.tables.as_of import AsOf
 
 TopicPartition = tuple[str, int]
@@ -78,6 +79,7 @@ class ReadRequest:
         started_at: when brokers start, in milliseconds since 1970 UTC, for what retention deletes
             then; None: right after the newest record of each log.
         as_of: read internal topics as if their logs ended there; None is their end.
+        hidden: receives which offsets the rows lack because of damage or loss; in one process only.
     """
 
     columns: tuple[str, ...] | None = None
@@ -117,6 +119,7 @@ class ReadRequest:
     rule: str | None = None
     started_at: int | None = None
     as_of: AsOf | None = None
+    hidden: HiddenRecords | None = field(default=None, compare=False, repr=False)
 
     @property
     def damage(self) -> Damage:
@@ -125,7 +128,12 @@ class ReadRequest:
 
     def damage_counted_in(self, metrics: ReadMetrics) -> Damage:
         """The same; it also counts."""
-        return Damage(self.mode, fail_on_data_loss=self.fail_on_data_loss, metrics=metrics)
+        return Damage(
+            self.mode,
+            fail_on_data_loss=self.fail_on_data_loss,
+            metrics=metrics,
+            hidden=self.hidden,
+        )
 
     def selects(self, topic: str | None, partition: int | None) -> bool:
         """Whether a topic partition is selected; without names, only if nothing restricts it."""

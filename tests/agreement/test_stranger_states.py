@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from fixtures import captures
+from fixtures.builder import cluster, replica
+from fixtures.synthetic.consumer_groups import Committed, offsets_partition
 from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.salvage import salvage_command
@@ -184,10 +186,10 @@ class Said:
 
 def cuts_of_replica_diff(said: Said) -> Iterator[tuple[tuple[int, str], tuple[int, ...]]]:
     for partition in said.partitions:
-        for replica in partition["replicas"]:
-            start = replica["start"]
+        for copy in partition["replicas"]:
+            start = copy["start"]
             if start is not None and start["outcome"] == "cut":
-                yield (replica["brokerId"], partition["topic"]), (
+                yield (copy["brokerId"], partition["topic"]), (
                     start["recordsCut"],
                     start["maxCutInDamagedBatches"],
                     start["maxCutInTornBatch"],
@@ -265,6 +267,24 @@ def test_records_that_no_copy_holds_are_found_by_every_command(make: Make, tmp_p
     assert (said.verify, said.replica_diff, said.plan, said.salvage) == (1, 1, 1, 1)
     compared = " ".join(asked(replica_diff, str(tmp_path / "evidence"))[1].split())
     assert "look for another copy of these records, such as a backup" in compared
+
+
+def gap_in_the_longest_copy(root: Path) -> Path:
+    """Broker 0 alone has offset 5, and lacks offsets 1 to 3; a group has read up to offset 4."""
+    gap = replica("a@0/e0 e@4/e0 f@5/e0", high_watermark=5)
+    whole = replica("a@0/e0 b@1/e0 c@2/e0 d@3/e0 e@4/e0", high_watermark=5)
+    commits = offsets_partition(0, (Committed(group="g", offset=4, leader_epoch=0),))
+    cluster(root, {0: (gap, commits), 1: whole, 2: whole})
+    return root
+
+
+def test_a_gap_is_no_fork_and_moves_no_group(tmp_path: Path) -> None:
+    said = Said(gap_in_the_longest_copy(tmp_path / "evidence"))
+    compared = said.text(replica_diff)
+    assert "DAMAGED on broker 0" in compared
+    for words in ("forked", "never had", "GROUPS"):
+        assert words not in compared
+    assert "KL-810" not in {each["code"] for each in said.findings}
 
 
 def test_a_torn_tail_is_cut_and_holds_no_whole_record(tmp_path: Path) -> None:

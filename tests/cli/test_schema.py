@@ -128,8 +128,8 @@ def test_groups_of_replicas_are_valid(by: str, run: Run) -> None:
         ("keys", ("keys",)),
         ("groups-by-partition", ("groups",)),
         ("groups-by-group", ("groups", "--by", "group")),
-        ("open_transactions", ("transactions",)),
-        ("transactions", ("transactions", "--by", "id")),
+        ("transactions-by-partition", ("transactions",)),
+        ("transactions-by-id", ("transactions", "--by", "id")),
     ],
 )
 def test_rows_of_a_command_are_valid(name: str, arguments: tuple[str, ...], run: Run) -> None:
@@ -157,7 +157,14 @@ def test_rows_of_a_table_are_valid(name: str, run: Run) -> None:
         validator(name).validate(json.loads(line))
 
 
-def test_unknown_name_is_an_error(run: Run) -> None:
-    answer = run("schema", "recrods")
+@pytest.mark.parametrize(
+    ("name", "nearest"), [("recrods", "records"), ("ls-by-topics", "ls-by-topic")]
+)
+def test_unknown_name_is_an_error(run: Run, name: str, nearest: str) -> None:
+    """A schema of a command is no table, and `kafkalog tables` does not list it."""
+    answer = run("schema", name)
     assert answer.status == 2
-    assert "records" in answer.err
+    assert answer.err == (
+        f"error: no schema named '{name}'. Did you mean '{nearest}'? "
+        "`kafkalog schema --help` lists all\n"
+    )

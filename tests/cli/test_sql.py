@@ -151,7 +151,7 @@ def test_commands_of_the_prompt_have_no_format(untouched: Path) -> None:
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("SELECT offset FROM records", 'is a word of SQL: write "offset"'),
+        ("SELECT offset FROM records", 'is a keyword of SQL: write "offset"'),
         ("SELECT brokr FROM records", 'column "brokr" not found'),
         ("SELECT * FROM recrds", 'Did you mean "records"'),
         ("SELECT topic::INT FROM records", "Could not convert string 't' to INT32"),

@@ -64,6 +64,29 @@ def two_leaders(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_an_old_epoch_checkpoint_makes_no_fork(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The copies are equal as far as both reach; one checkpoint is from before an election."""
+    write_replica(tmp_path, 1, [0, 0, 1, 1, 1], checkpoint="0\n1\n0 0\n")
+    write_replica(tmp_path, 2, [0, 0, 1, 1], checkpoint="0\n2\n0 0\n1 2\n")
+    best, lacking = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert best is not None
+    assert best.log_directory.broker_id == 1
+    assert not lacking
+    with caplog.at_level(logging.WARNING):
+        assert len(rows(tmp_path, replica="best")) == 5
+    assert not caplog.messages
+
+
+def test_a_fork_behind_an_old_epoch_checkpoint_is_found(tmp_path: Path) -> None:
+    """By the checkpoint the copies part at offset 2, by the batches at offset 3."""
+    write_replica(tmp_path, 1, [0, 0, 1, 2, 2], checkpoint="0\n1\n0 0\n")
+    write_replica(tmp_path, 2, [0, 0, 1, 1], checkpoint="0\n2\n0 0\n1 2\n")
+    _, (lacking,) = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert (lacking.first_offset, lacking.next_offset, lacking.is_fork) == (3, 4, True)
+
+
 def test_the_greatest_leader_epoch_wins_over_the_longest_log(
     two_leaders: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

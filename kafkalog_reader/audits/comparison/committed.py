@@ -124,6 +124,18 @@ class CommitCount:
             damaged_possible=min(self.damaged_possible + other.damaged_possible, _NO_BOUND),
         )
 
+    def __sub__(self, other: CommitCount) -> CommitCount:
+        """Without the records of a part."""
+        return CommitCount(
+            known=max(0, self.known - other.known),
+            possible=max(0, self.possible - other.possible),
+            only_if_unclean=max(0, self.only_if_unclean - other.only_if_unclean),
+            uncommitted=max(0, self.uncommitted - other.uncommitted),
+            damaged=max(0, self.damaged - other.damaged),
+            damaged_known=max(0, self.damaged_known - other.damaged_known),
+            damaged_possible=max(0, self.damaged_possible - other.damaged_possible),
+        )
+
     @property
     def only_sound(self) -> CommitCount:
         """Without damaged batches."""

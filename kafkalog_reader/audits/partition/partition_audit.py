@@ -20,7 +20,7 @@ from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole, unseen_br
 from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from matplotlib.figure import Figure
 
@@ -216,11 +216,19 @@ class PartitionAudit:
 
     @property
     def fork_offset(self) -> int | None:
-        """The lowest offset at which replicas hold different content."""
+        """The lowest offset at which replicas hold different content, or one has a gap."""
+        return self._lowest(Comparison.content_fork)
+
+    @property
+    def record_fork(self) -> int | None:
+        """The lowest offset at which replicas hold different records: a gap is no fork."""
+        return self._lowest(Comparison.record_fork)
+
+    def _lowest(self, fork: Callable[[Comparison, Replica, Replica], int | None]) -> int | None:
         if isinstance(self.comparison, NotCompared) or self.verdict is Verdict.UNDECIDABLE:
             return None
         pairs = combinations(self.comparison.replicas, 2)
-        offsets = [self.comparison.content_fork(*pair) for pair in pairs]
+        offsets = [fork(self.comparison, *pair) for pair in pairs]
         return min((offset for offset in offsets if offset is not None), default=None)
 
     @property

@@ -145,11 +145,7 @@ def choice_of(
         electable=electable(audit),
         why_unknown=why_unknown(audit, has_metadata=has_metadata),
         stays_leaderless=stays_leaderless(audit),
-        lost=_lost(
-            audit,
-            best,
-            [each for each in best.followers if _broker(each.follower) not in {*aside, *apart}],
-        ),
+        lost=_lost_by_steps(audit, best, aside, apart),
         lost_with_copies=_lost(audit, best, []),
         refetching=refetching,
         apart=apart,
@@ -209,8 +205,8 @@ def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Rep
         if each.code in _REPAIRED_FIRST
         and (is_lossy or each.code != END_WILL_BE_MISREAD)
         and (
-            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID, WRITE_EPOCHS)
-            or (is_lossy and each.actions[0] == RESTORE_OLD_SEGMENTS)
+            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID)
+            or (is_lossy and each.actions[0] in (RESTORE_OLD_SEGMENTS, WRITE_EPOCHS))
         )
         and each.repairs
         and each.directory is not None
@@ -270,6 +266,26 @@ def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
         ),
         candidate.cut_transactions,
         election.cost,
+    )
+
+
+def _lost_by_steps(
+    audit: PartitionAudit, election: Election, aside: Collection[int], apart: Collection[int]
+) -> tuple[LostRecords, ...]:
+    """What is lost once all brokers run, and what is lost when copies are assigned again.
+
+    A copy that stays different keeps what it does not truncate until a reassignment deletes it.
+    """
+    following = [each for each in election.followers if _broker(each.follower) not in aside]
+    kept = [each for each in following if _broker(each.follower) not in apart]
+    lost = _lost(audit, election, kept)
+    if not apart:
+        return lost
+    before = _lost(audit, election, following)
+    return tuple(
+        part
+        for each in lost
+        for part in (each.divided(before) if {*each.brokers} & {*apart} else (each,))
     )
 
 

@@ -226,7 +226,7 @@ def _mixed_clusters(evidence: Evidence, request: ReadRequest) -> Iterator[Findin
     """KL-008, which only all directories together show."""
     if len({root.cluster_id for root in evidence.roots}) > 1:
         live = (d for d in evidence.partition_directories(request) if d.is_replica)
-        yield from cluster_findings(evidence.roots, live)
+        yield from cluster_findings(evidence.roots, live, cluster_metadata(evidence))
 
 
 def audited(

@@ -49,7 +49,7 @@ REPLICAS: Final = (
     Column(
         "logEndOffset",
         pa.int64(),
-        "one past the last batch before any damage behind the last entry of the offset index",
+        "one past the last batch on disk, also after damage",
     ),
     Column(
         "checkpointedHighWatermark",

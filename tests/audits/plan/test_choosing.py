@@ -55,6 +55,20 @@ def test_a_copy_that_stays_different_keeps_its_records_until_it_is_repaired(
     ] * 2
 
 
+def test_what_a_different_copy_truncates_is_lost_when_it_starts(audited: Audited) -> None:
+    """Broker 1 lacks offset 1. It cuts offsets 3 and 4 when it follows (seen on 4.4.0)."""
+    whole = replica("0-0/e0 1-1/e0 2-2/e0", high_watermark=3)
+    gap = replica("0-0/e0 2-2/e0 3-3/e0 4-4/e0", high_watermark=3)
+    choice = choice_of(audited(whole, gap))
+    assert isinstance(choice, Choice)
+    assert (choice.leader, choice.apart) == (0, (1,))
+    (lost,) = choice.lost
+    assert (lost.brokers, lost.first_offset, lost.next_offset) == ((1,), 3, 5)
+    steps = plan_steps(plan_of([choice], paths=["p"]))
+    (losing,) = (each for each in steps if each.lost)
+    assert (losing.kind, losing.brokers, losing.lost) == (StepKind.START, (1,), ((choice, lost),))
+
+
 def test_a_follower_that_refuses_the_leaders_batch_is_moved_aside(tmp_path: Path) -> None:
     """M8 with leader 1: 4.x brokers never got follower 0 in sync."""
     choice = scenario(tmp_path, "m8", wanted=1)
