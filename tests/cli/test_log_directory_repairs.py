@@ -125,27 +125,24 @@ def test_a_future_copy_beside_its_replica_is_moved_out(state: Path, run: Run) ->
 
 
 def test_a_partition_on_two_disks_keeps_its_broker_from_every_partition(
-    state: Path, run: Run
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     """LogManager#loadLog: "Duplicate log directories" ends the broker, not the partition."""
-    for broker in ("broker-0", "broker-1", "broker-2"):
-        (state / broker / "u-0").mkdir()
-        metadata = (state / broker / "t-0" / "partition.metadata").read_text()
-        (state / broker / "u-0" / "partition.metadata").write_text(metadata[:-4] + "AAA\n")
-    second = state / "second"
-    shutil.copytree(state / "broker-1" / "u-0", second / "u-0")
-    lines = (state / "broker-1" / META).read_text().splitlines()
+    shutil.copytree(STOPPED, tmp_path / "state")
+    monkeypatch.chdir(tmp_path / "state")
+    shutil.copytree("broker-0/headers-0", "second/headers-0")
+    lines = Path("broker-0", META).read_text().splitlines()
     kept = [line for line in lines if not line.startswith("directory.id")]
-    (second / META).write_text("\n".join([*kept, "directory.id=AAAAAAAAAAAAAAAAAAABAA", ""]))
-    outcomes = {(r["topic"], r["brokerId"]): r["outcome"] for r in recoveries(run, ".")}
-    assert outcomes["t", 1] == "brokerAborts"
-    plan = run("plan", ".").out
-    assert "Start broker 1" not in plan
-    assert "start broker 1" not in plan
-    compared = CliRunner().invoke(
-        replica_diff, [".", "--topic", "t", "--verbose"], standalone_mode=False
-    ).stdout
-    assert "broker 1 (broker-1): it does not come up" in " ".join(compared.split())
+    Path("second", META).write_text("\n".join([*kept, "directory.id=AAAAAAAAAAAAAAAAAAABAA", ""]))
+    assert {each["outcome"] for each in recoveries(run, ".")} == {"brokerAborts"}
+    refused = "broker-0/headers-0 and ./second/headers-0: two directories of one partition"
+    for selected in ([], ["--topic", "append-time"]):
+        plan = " ".join(run("plan", ".", *selected).out.split())
+        assert refused in plan
+        assert "Start" not in plan
+    arguments = [".", "--topic", "append-time", "--verbose"]
+    compared = CliRunner().invoke(replica_diff, arguments, standalone_mode=False).stdout
+    assert refused in " ".join(compared.split())
 
 
 META = "meta.properties"

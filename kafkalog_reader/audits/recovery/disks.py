@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.recovery.duplicates import refused_folders
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
 from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes
@@ -31,7 +30,6 @@ from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.read_context import ReadContext
 
 _RESERVED_IDS: Final = 100
@@ -47,10 +45,12 @@ class DiskFailures:
     Attributes:
         fatal: why the broker does not start; empty if it starts.
         offline: why a log directory is taken offline, by its path.
+        directory_ids: of every log directory, by its path; None if it is unknown.
     """
 
     fatal: str = ""
     offline: Mapping[str, str] = field(default_factory=dict)
+    directory_ids: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,6 @@ def disk_failures(
     *,
     is_kraft: bool,
     node_id: int | None = None,
-    topics: ClusterTopics | None = None,
 ) -> DiskFailures:
     """Check all log directories of one broker that were supplied as a whole.
 
@@ -97,17 +96,15 @@ def disk_failures(
         node_id: of the broker; None: the one in the files.
         context: how files are read; links are followed, as the broker does.
         is_kraft: the broker is known to run without ZooKeeper; otherwise the files decide.
-        topics: those of the cluster; None if they are unknown.
     """
     context = context.following_links()
     disks = [_read(path, context) for path in paths]
-    ids = [(disk.path, disk.meta and disk.meta.directory_id) for disk in disks]
-    twice = refused_folders(ids, context, topics)
+    ids = {disk.path: None if disk.meta is None else disk.meta.directory_id for disk in disks}
     if not (is_kraft or any(disk.shows_kraft for disk in disks)):
-        return DiskFailures(fatal=twice)
+        return DiskFailures(directory_ids=ids)
     offline = {disk.path: f"{disk.file}: {disk.problem}" for disk in disks if disk.problem}
-    fatal = next(_fatal(disks, node_id, context), "") or twice
-    return DiskFailures(fatal=fatal, offline=offline)
+    fatal = next(_fatal(disks, node_id, context), "")
+    return DiskFailures(fatal=fatal, offline=offline, directory_ids=ids)
 
 
 def _read(directory: str, context: ReadContext) -> _Disk:

@@ -18,7 +18,7 @@ from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC, parse_directory_name, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.checkpoints import FileVersion
@@ -78,18 +78,19 @@ def futures_beside(root: LogDirectory) -> tuple[tuple[str, str], ...]:
 
 
 def refused_folders(
-    disks: Sequence[tuple[str, str | None]], context: ReadContext, topics: ClusterTopics | None
+    disks: Mapping[str, str | None], context: ReadContext, topics: ClusterTopics | None
 ) -> str:
     """Why a broker refuses its log directories: two have one partition; empty if none have.
 
     Args:
-        disks: path and directory id of each log directory of the broker.
+        disks: the directory id of each log directory of the broker, by its path.
+        context: how files are read; links are followed, as the broker does.
         topics: those of the cluster; None if they are unknown.
     """
     context = context.following_links()
     held = [
         (_replicas(path, context.looking_again(), file_version(path, context=context)), path, disk)
-        for path, disk in disks
+        for path, disk in disks.items()
     ]
     for (names, path, disk), (others, other, second) in combinations(held, 2):
         if disk is not None and disk == second:  # two copies of one log directory

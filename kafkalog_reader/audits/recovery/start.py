@@ -9,7 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.recovery.disks import disk_failures
-from kafkalog_reader.audits.recovery.duplicates import refused_duplicates, refused_future
+from kafkalog_reader.audits.recovery.duplicates import (
+    refused_duplicates,
+    refused_folders,
+    refused_future,
+)
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import DirectoryStart, Peers, Recovery
 from kafkalog_reader.audits.recovery.release import possible_rules
@@ -114,7 +118,6 @@ def _started(
         context,
         is_kraft=topics is not None,
         node_id=next((root.broker_id for root in by_root), None),
-        topics=topics,
     )
     fatal, whole = disks.fatal, []
     for root, inside in by_root.items():
@@ -141,6 +144,7 @@ def _started(
         for directory, each in recoveries.items()
         if each.loaded is not None and each.outcome is not StartOutcome.STRAY
     )
+    fatal = fatal or refused_folders(disks.directory_ids, context, topics)
     fatal = fatal or next(filter(None, (refused_future(root, topics) for root in whole)), "")
     return recoveries, fatal
 
