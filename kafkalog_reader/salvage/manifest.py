@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
 
+    from kafkalog_reader.audits.log.torn_batch import RepairedBatch
     from kafkalog_reader.io.evidence import PartitionDirectory
-    from kafkalog_reader.salvage.repair import RepairedBatch
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.best_replica import Lacking
     from kafkalog_reader.tables.offset_order import DoubtfulBatches
