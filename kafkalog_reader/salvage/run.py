@@ -224,7 +224,8 @@ def _read_and_write(
     counts = salvaged.counts
     counts.found = found.found
     expected.prepare(salvaged.directory.log_directory)
-    salvaged.lost = lost_offsets(salvaged.directory, source, found, expected)
+    damaged = (each.offset for each in salvaged.left_out.first if each.offset is not None)
+    salvaged.lost = lost_offsets(salvaged.directory, source, found, expected, damaged)
     if receiver is not None or salvaged.left_out.count:
         learn_lost_aborts(salvaged.directory, found, damage)
     found.outcomes.settle()
