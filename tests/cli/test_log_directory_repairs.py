@@ -189,6 +189,16 @@ def test_an_empty_meta_properties_is_found_by_every_command(state: Path, run: Ru
     assert "KL-312" not in run("verify", ".").out
 
 
+def test_a_reserved_directory_id_is_named_by_every_command(state: Path, run: Run) -> None:
+    """DirectoryId#reserved: a 4.4.0 broker ends; ids below 100 mean lost, unassigned, migrating."""
+    lines = (state / "broker-1" / META).read_text().splitlines()
+    kept = [line for line in lines if not line.startswith("directory.id")]
+    reserved = "directory.id=AAAAAAAAAAAAAAAAAAAAAQ"
+    (state / "broker-1" / META).write_text("\n".join([*kept, reserved, ""]))
+    commands_of_all(run, "KL-312")
+    assert "AAAAAAAAAAAAAAAAAAAAAQ is reserved" in " ".join(run("verify", ".").out.split())
+
+
 def test_a_controller_without_meta_properties_is_named(state: Path, run: Run) -> None:
     written = (state / "controller-100" / META).read_text()
     (state / "controller-100" / META).unlink()

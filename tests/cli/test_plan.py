@@ -334,6 +334,9 @@ def test_a_wrong_choice_is_refused_by_name(run: Run) -> None:
     answer = run("plan", S3_2, "--elect", "t-9=1")
     assert answer.status == 2
     assert "no partition t-9 among the inputs" in answer.err
+    answer = run("plan", S3_2, "--elect", "t-0=7")
+    assert answer.status == 2
+    assert "broker 7 has no copy of t-0 among the inputs" in answer.err
 
 
 def test_replica_diff_of_several_partitions_shows_the_first_lines_of_the_plan(
