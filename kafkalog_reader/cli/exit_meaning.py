@@ -45,7 +45,8 @@ EXIT_MEANINGS: Final = {
     "plan": ExitMeaning(
         found="verify and replica-diff end with 1 for the same paths, if brokers must start in an "
         "order, or if something is lost",
-        trouble="verify and replica-diff end with 2, or if a partition has no plan",
+        trouble="verify and replica-diff end with 2, or, if they end with 0, if a partition has no "
+        "plan",
     ),
     "quorum": ExitMeaning(
         found="too few voters can start for a majority, an election can lose records that may be "

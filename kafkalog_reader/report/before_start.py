@@ -69,7 +69,7 @@ def _torn(audit: PartitionAudit) -> list[tuple[ReplicaAudit, Recovery]]:
 
 def _missing(audit: PartitionAudit, found: Iterable[Finding]) -> tuple[int, int] | None:
     """Offsets that a checkpoint proves, and that no supplied copy holds."""
-    end = max(each.log_end for each in audit.replicas)
+    end = audit.readable_behind_end[1]
     stops = [each.next_offset or 0 for each in found if each.code in _LOST_ENDS]
     highest = max(stops, default=0)
     return (end, highest) if highest > end else None

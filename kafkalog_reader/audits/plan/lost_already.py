@@ -72,7 +72,9 @@ def is_lost_end(found: Finding, end: int) -> bool:
 
 
 def _ranges(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[tuple[int, int, bool]]:
-    end = max(each.log_end for each in audit.everyone)
+    end = max(*(each.log_end for each in audit.everyone), audit.readable_behind_end[1])
+    for begin, stop in () if audit.merge is None else audit.merge.lost:
+        yield begin, stop, any(each.bounds.known >= stop for each in audit.replicas)
     for each in found:
         first, following = each.first_offset, each.next_offset
         if first is None or following is None:
