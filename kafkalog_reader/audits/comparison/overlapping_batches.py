@@ -155,7 +155,9 @@ class _OverlappingBatches:
         for one, other in combinations(self._sides.values(), 2):
             ours, theirs = joined_records(one.parts), joined_records(other.parts)
             shared, left, right = np.intersect1d(ours.offset, theirs.offset, return_indices=True)
-            differing.append(shared[ours.content[left] != theirs.content[right]])
+            is_other = ours.content[left] != theirs.content[right]
+            is_other |= ours.leader_epoch[left] != theirs.leader_epoch[right]
+            differing.append(shared[is_other])
             if not self._may_be_cleaned:
                 apart = np.setxor1d(ours.offset, theirs.offset)
                 differing.append(apart[apart < min(one.next_offset, other.next_offset)])
