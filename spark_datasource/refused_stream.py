@@ -7,7 +7,7 @@ python_streaming_source_runner.main.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from spark_datasource.stream import KafkaLogStreamReader
 
@@ -21,7 +21,7 @@ class RefusedStreamReader(KafkaLogStreamReader):
     def __init__(self, error: KafkaLogSourceError) -> None:
         self._error = error
 
-    def _refuse(self, *_: object) -> NoReturn:
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:  # noqa: ANN401  Spark's
         raise self._error
 
     initialOffset = latestOffset = partitions = _refuse  # noqa: N815  Spark's names
