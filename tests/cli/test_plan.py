@@ -557,7 +557,7 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     assert place == ("KL-310", None, str(root))
     script = run("plan", root, "--format", "script")
     assert script.status == 1
-    message = "KL-310 broker 0: according to the metadata log codec-none-0 is on broker 0"
+    message = "KL-310 CRITICAL broker 0: according to the metadata log codec-none-0 is on"
     assert message in script.out
     assert "go_on 'These steps do not settle that" in script.out
 

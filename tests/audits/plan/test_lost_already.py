@@ -39,6 +39,18 @@ def test_the_same_offsets_are_lost_once_whatever_names_them() -> None:
     assert lost.max_records == 3
 
 
+def test_what_was_only_flushed_is_not_called_committed() -> None:
+    found = [
+        finding(HIGH_WATERMARK, "", offsets=(3, 5), committed="known"),
+        finding(RECOVERY_POINT, "", offsets=(3, 9)),
+    ]
+    lost = [
+        (each.first_offset, each.next_offset, each.is_committed)
+        for each in lost_already(audit_of(3), found)
+    ]
+    assert lost == [(3, 5, True), (5, 9, False)]
+
+
 def test_what_another_copy_still_has_is_not_lost() -> None:
     found = [
         finding(HIGH_WATERMARK, "", offsets=(3, 5)),
