@@ -107,7 +107,7 @@ def check_named(
     Raises:
         OptionError: the first option that does; it names what is missing.
     """
-    everything = set(read)
+    everything = set(read) if named else set()
     for option, names in named.items():
         missing = sorted(everything - names)
         if missing:

@@ -158,6 +158,7 @@ def _request(given: Mapping[str, str], table: AnyTable, offsets: OffsetRange) ->
         **offsets.fields,
         **(CONSUMER_VIEW if is_records else {}),
         "fail_on_data_loss": parse_flag("failOnDataLoss", given.get("failOnDataLoss", "true")),
+        "offsets_from_headers": is_records,
         "max_records_per_unit": _positive(given, "maxRecordsPerPartition", MAX_OFFSET),
     }
     for name, text in given.items():

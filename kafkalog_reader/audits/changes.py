@@ -152,7 +152,7 @@ def _of_partition(
         kind, detail = _judged(row, old, new)
         change = _change(row, kind, row["firstOffset"], row["nextOffset"], row["records"], detail)
         if kind in (ChangeKind.TRUNCATED, ChangeKind.REWRITTEN):
-            every += _of_cut(change, old, new)
+            every += _of_old(change, old, new)
         elif kind is ChangeKind.EXPIRED and not expires:
             detail += ", and nothing deletes segments of a topic that is only compacted"
             every.append(replace(change, kind=ChangeKind.MISSING, detail=detail))
@@ -201,6 +201,18 @@ def _between(before: Change, after: Change, new: Row | None) -> Change:
         records=None if is_expired else 0,
         detail="written and deleted between the two copies" if is_expired else "",
     )
+
+
+def _of_old(change: Change, old: Row | None, new: Row | None) -> Iterator[Change]:
+    """Changes of records of the old copy; what a batch of the new one has beyond its end is new."""
+    first, stop = change.first_offset, change.next_offset
+    assert first is not None
+    assert stop is not None
+    end = None if old is None else old["logEndOffset"]
+    if change.kind is ChangeKind.REWRITTEN and end is not None and first < end < stop:
+        yield replace(part_of(change, end, stop), kind=ChangeKind.ADDED, detail="")
+        change = part_of(change, first, end)
+    yield from _of_cut(change, old, new)
 
 
 def _of_cut(change: Change, old: Row | None, new: Row | None) -> Iterator[Change]:
@@ -269,6 +281,8 @@ def _change(
 
 
 def _reason(row: Row) -> str:
+    if row["kind"] == "cleaned" and row["records"] == 0:
+        return "equal records in other batches"
     return _REASONS[row["kind"]].format(
         absent=_copies(row["absentBrokers"]), damaged=_copies(row["damagedBrokers"])
     )

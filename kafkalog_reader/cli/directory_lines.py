@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES, SEVERITY_WORDS
+from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import to_do_lines
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.finding import Finding
 
-_SEVERE: Final = "CH"
 _REPAIRED: Final = 3
 """Maximum places for which commands are shown; ``kafkalog verify --verbose`` has all."""
 
@@ -25,7 +25,7 @@ def directory_lines(found: Iterable[Finding], columns: int) -> Iterator[Line]:
     """Yield one entry for each critical or high code, with its first place, and a blank line."""
     by_code: dict[tuple[int, str], list[Finding]] = defaultdict(list)
     for each in found:
-        if each.severity in _SEVERE:
+        if is_severe(each):
             by_code[SEVERITIES.index(each.severity), each.code].append(each)
     if by_code:
         yield (Span("log directories: ", Style.STRONG), Span("NOT SOUND", Style.LOST))

@@ -28,10 +28,13 @@ _AUDIT: Final = ExitMeaning(
     found="a finding is as bad as --fail-on or worse",
     trouble="files could not be read, or, without such a finding, if copies could not be compared",
 )
+_HIDDEN: Final = (
+    "records that damage or loss hides are not in the answer (standard error says which)"
+)
 
 EXIT_MEANINGS: Final = {
     "ls": ExitMeaning(trouble="a replica could not be read (the others are shown)"),
-    "records": ExitMeaning(found="offsets are doubtful: a warning says where"),
+    "records": ExitMeaning(found=f"offsets are doubtful, or {_HIDDEN}"),
     "changes": ExitMeaning(
         found="committed records, whole partitions or records in the middle are missing, or the "
         "log is damaged",
@@ -55,26 +58,27 @@ EXIT_MEANINGS: Final = {
         found="nothing was found, as with grep",
         trouble="nothing was found, but something could not be read",
     ),
-    "timeline": ExitMeaning(),
+    "timeline": ExitMeaning(found=_HIDDEN),
     "groups": ExitMeaning(
         found="a committed offset is below the log start, above the log end, after records that an "
-        "election cut off, or of a deleted topic"
+        f"election cut off, or of a deleted topic, or if {_HIDDEN}"
     ),
     "transactions": ExitMeaning(
         found="a transaction hangs or is late because its coordinator will not or did not end it, "
-        "or damage may hide one"
+        f"or damage may hide one, or if {_HIDDEN}"
     ),
     "census": ExitMeaning(),
-    "duplicates": ExitMeaning(found="a record is there more than once"),
+    "duplicates": ExitMeaning(found=f"a record is there more than once, or if {_HIDDEN}"),
     "keys": ExitMeaning(
-        found="a key is not where the partitioner that explains the others puts it"
+        found="a key is not where the partitioner that explains the others puts it, or if "
+        f"{_HIDDEN}"
     ),
     "table": ExitMeaning(
         found="the table is findings, and one is as bad as --fail-on or worse, or if offsets of "
-        "records are doubtful: a warning says where"
+        f"records are doubtful, or {_HIDDEN}"
     ),
     "tables": ExitMeaning(),
-    "sql": ExitMeaning(),
+    "sql": ExitMeaning(found=_HIDDEN),
     "dump": ExitMeaning(trouble="a FILE is of another kind and was skipped"),
     "inspect": ExitMeaning(),
     "salvage": ExitMeaning(

@@ -9,6 +9,7 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.decisions import Decisions
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
@@ -108,7 +109,7 @@ class Fleet:
                 (audit.cluster_id, replica.name if replica.broker_id is None else replica.broker_id)
                 for replica in audit.everyone
             )
-        is_sound_metadata = audit.is_metadata and not any(each.severity in "CHM" for each in found)
+        is_sound_metadata = audit.is_metadata and not any(map(is_severe, found))
         entry = entry_of(audit, found)
         if self._clusters > 1:
             entry = entry._replace(name=f"{entry.name} ({_cluster(audit)})")

@@ -37,14 +37,16 @@ from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.errors import LogLayoutError, OptionError, UsageError
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.scan.hidden_records import HiddenRecords
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kafkalog_reader.cli.group_list import Row
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
+_OFFSETS_TOPIC: Final = "__consumer_offsets"
 _BOOTSTRAP: Final = "--bootstrap-server HOST:PORT"
 _SHOWN: Final = 10
 _PLACES: Final = {
@@ -102,6 +104,7 @@ def groups_command(
     are those of the files. `kafkalog table group_commits` has every commit.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
+    from kafkalog_reader.cli.not_known import say_not_known, with_not_known
     from kafkalog_reader.cli.results import write_json
     from kafkalog_reader.tables.schemas.commands import GROUP_PARTITIONS, GROUP_TOTALS
     from kafkalog_reader.tables.selection import check_selection
@@ -113,19 +116,32 @@ def groups_command(
     evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
     supplied_partitions = offsets_partitions(evidence, request)
-    groups, rows = gathered(evidence, options, names)
+    hidden = HiddenRecords()
+    groups, rows = gathered(evidence, options, names, hidden=hidden)
     if names:
         _check_names(names, groups)
         groups = [each for each in groups if each["groupId"] in names]
         rows = [each for each in rows if each["groupId"] in names]
     totals = totals_of(groups, rows)
     if output_format == "json":
-        write_json(GROUP_TOTALS if by else GROUP_PARTITIONS, totals if by else rows)
+        lines = with_not_known(totals if by else rows, hidden, of_group(rows))
+        write_json(GROUP_TOTALS if by else GROUP_PARTITIONS, lines)
     else:
         _write_text(totals, rows, by, supplied_partitions)
     if reset_file is not None:
         write_reset_file(rows, evidence, reset_file, overwrite=force)
-    return FOUND if any(row["status"] in MOVES_CONSUMERS for row in rows) else CLEAN
+    is_hidden = say_not_known(hidden, request.mode)
+    return FOUND if is_hidden or any(row["status"] in MOVES_CONSUMERS for row in rows) else CLEAN
+
+
+def of_group(rows: Sequence[Row]) -> Callable[[Mapping[str, Any]], list[tuple[str, int | None]]]:
+    """From which partition of ``__consumer_offsets`` a row is: that of any row of its group."""
+    known = {
+        (row["clusterId"], row["groupId"]): row["offsetsPartition"]
+        for row in rows
+        if row.get("offsetsPartition") is not None
+    }
+    return lambda row: [(_OFFSETS_TOPIC, known.get((row["clusterId"], row["groupId"])))]
 
 
 def offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
@@ -146,26 +162,34 @@ def offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
 
 
 def gathered(
-    evidence: Evidence, options: dict[str, Any], names: Sequence[str] = ()
+    evidence: Evidence,
+    options: dict[str, Any],
+    names: Sequence[str] = (),
+    *,
+    hidden: HiddenRecords | None = None,
 ) -> tuple[list[Row], list[Row]]:
     """The rows of the table groups, and one row per partition of each group.
 
-    With names of groups, only the logs of their partitions are looked at.
+    Args:
+        evidence: the inputs.
+        options: of the command.
+        names: of groups; then only the logs of their partitions are looked at.
+        hidden: receives what damage hides from them.
     """
     from kafkalog_reader.tables.pending_commits import pending_commits
 
     groups = _rows("groups", ("clusterId", "groupId", "type", "state", "members", "protocol"),
-                   evidence, options)  # fmt: skip
+                   evidence, options, hidden=hidden)  # fmt: skip
     of_members = ("clusterId", "groupId", "assignment", "memberId", "clientHost", "clientId")
-    members = _rows("group_members", of_members, evidence, options)
+    members = _rows("group_members", of_members, evidence, options, hidden=hidden)
     places = None
     if names:
         known = _rows("group_offsets", ("groupId", "topic", "partition"), evidence, options)
         chosen = [row for row in known if row["groupId"] in names]
         places = frozenset((row["topic"], row["partition"]) for row in chosen)
-    commits = _rows("group_offsets", None, evidence, options, places)
+    commits = _rows("group_offsets", None, evidence, options, places, hidden)
     rows = with_members(commits, members)
-    request = _request("group_offsets", None, options)
+    request = replace(_request("group_offsets", None, options), hidden=hidden)
     rows = [
         row
         for row in rows
@@ -198,13 +222,13 @@ def _check_topics(request: ReadRequest, rows: Sequence[Row], evidence: Evidence)
 
 def _rows(
     name: str, columns: tuple[str, ...] | None, evidence: Evidence, options: dict[str, Any],
-    places: frozenset[tuple[str, int]] | None = None,
+    places: frozenset[tuple[str, int]] | None = None, hidden: HiddenRecords | None = None,
 ) -> list[Row]:  # fmt: skip
     from kafkalog_reader import registry
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.internal_topic import plain_rows
 
-    request = replace(_request(name, columns, options), assigned=places)
+    request = replace(_request(name, columns, options), assigned=places, hidden=hidden)
     reading = TableRows(registry.table(name), evidence, request, rows_on_stdout=False)
     rows: list[Row] = []
     for each in reading:

@@ -121,7 +121,10 @@ def _several_clusters(evidence: Evidence) -> str:
     if len(paths) < 2:
         return ""
     clusters = "; ".join(f"{shown(each)}: {', '.join(of)}" for each, of in sorted(paths.items()))
-    return f"the log directories belong to several clusters ({clusters}): make a plan for each"
+    return (
+        f"the log directories belong to several clusters ({clusters}): if one of the ids is wrong, "
+        "correct it (kafkalog verify says how); if not, make a plan for each"
+    )
 
 
 def _only_metadata(evidence: Evidence, request: ReadRequest) -> Exception | None:
@@ -182,6 +185,6 @@ def _decide(
                 ended.add(found)
                 continue
             for audit, found in audited(unit, request, progress):
-                merged = with_merge_outcome(audit)
+                merged = with_merge_outcome(audit, found)
                 decisions.add(merged, found, unit, is_advised=is_advised(merged, found))
                 ended.add(found, "" if audit.is_metadata else audit.reason)

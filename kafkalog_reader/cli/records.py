@@ -85,10 +85,10 @@ def records_command(
         is_text = output_format == "text"
         names = _screen_columns(evidence, request) if is_text else kafka_columns
         request = replace(request, columns=names)
-    metrics = print_rows(
+    is_lacking = print_rows(
         table, evidence, request, output_format, output, render=render, overwrite=force
     )
-    return FOUND if metrics.doubtful_ranges else CLEAN
+    return FOUND if is_lacking else CLEAN
 
 
 def _screen_columns(evidence: Evidence, request: ReadRequest) -> tuple[str, ...]:

@@ -174,7 +174,7 @@ def _audits(
         )
         for unit in units:
             for audit, found in audited(unit, request, progress, quick=quick):
-                yield with_merge_outcome(audit), found, unit
+                yield with_merge_outcome(audit, found), found, unit
 
 
 def _write_json(

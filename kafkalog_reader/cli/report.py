@@ -202,7 +202,7 @@ def _audit(evidence: Evidence, request: ReadRequest, partitions: Partitions) -> 
                 partitions.add_directory(unit.findings)
                 continue
             for audit, found in audited(unit, request, progress):
-                partitions.add(with_merge_outcome(audit), found, unit)
+                partitions.add(with_merge_outcome(audit, found), found, unit)
 
 
 def _parts(
@@ -210,6 +210,7 @@ def _parts(
 ) -> dict[str, Part]:
     """Groups, transactions and leadership, where the evidence has them."""
     from kafkalog_reader.cli import report_sections as sections
+    from kafkalog_reader.cli.not_known import sentences
 
     chosen = {name: options.get(name) for name in ("topic", "partition")}
     reading = {**chosen, "mode": "PERMISSIVE"}
@@ -218,9 +219,13 @@ def _parts(
         "transactions": sections.transactions_part(evidence, dict(reading)),
         "leadership": sections.leadership_part(evidence, dict(reading), partitions.histories),
     }
+    found: dict[str, None] = {}  # two sections read the same log
     for part in parts.values():
         if part.unknown:
             partitions.note_unknown(part.unknown)
+        found |= dict.fromkeys(sentences(part.hidden))
+    for text in found:
+        partitions.note_unknown(text)
     return parts
 
 

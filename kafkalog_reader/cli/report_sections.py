@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.cli.group_list import commit_cells, group_cells, total_line, totals_of
-from kafkalog_reader.cli.groups import gathered, offsets_partitions
+from kafkalog_reader.cli.groups import gathered, of_group, offsets_partitions
+from kafkalog_reader.cli.not_known import with_not_known
 from kafkalog_reader.cli.timeline_list import event_cells, events_of, title
 from kafkalog_reader.cli.transaction_list import hangs, open_cells, open_total, with_late
 from kafkalog_reader.errors import KafkaLogError, LogLayoutError
 from kafkalog_reader.report.html import element, folded, table_html, text_html
+from kafkalog_reader.scan.hidden_records import HiddenRecords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,12 +38,14 @@ class Part:
 
     Attributes:
         unknown: what is not known because the evidence lacks something; empty otherwise.
+        hidden: what damage or loss hides from the section.
     """
 
     html: str = ""
     rows: list[Row] = field(default_factory=list)
     left_out: int = 0
     unknown: str = ""
+    hidden: HiddenRecords = field(default_factory=HiddenRecords)
 
 
 def groups_part(evidence: Evidence, options: dict[str, Any], *, redact: bool) -> Part:
@@ -52,7 +56,8 @@ def groups_part(evidence: Evidence, options: dict[str, Any], *, redact: bool) ->
     table = registry.table("group_offsets")
     try:
         count = offsets_partitions(evidence, registry.request(table, None, **options))
-        groups, rows = gathered(evidence, options)
+        hidden = HiddenRecords()
+        groups, rows = gathered(evidence, options, hidden=hidden)
     except LogLayoutError:
         return Part(
             unknown="where consumer groups stand: no partition of __consumer_offsets is in the "
@@ -63,8 +68,9 @@ def groups_part(evidence: Evidence, options: dict[str, Any], *, redact: bool) ->
     if redact:
         rows = [row | dict.fromkeys(_OF_HOSTS) for row in rows]
     totals = totals_of(groups, rows)
+    rows = with_not_known(rows, hidden, of_group(rows))
     if not totals:
-        return Part()
+        return Part(hidden=hidden)
     parts = [element("p", text_html(total_line(totals, rows, count)))]
     parts.append(_table(*group_cells(totals[:MAX_ROWS]), "Consumer groups"))
     if rows:
@@ -75,16 +81,18 @@ def groups_part(evidence: Evidence, options: dict[str, Any], *, redact: bool) ->
         html="".join(parts),
         rows=_json_rows(GROUP_PARTITIONS, rows[:MAX_ROWS]),
         left_out=max(0, len(rows) - MAX_ROWS),
+        hidden=hidden,
     )
 
 
 def transactions_part(evidence: Evidence, options: dict[str, Any]) -> Part:
     """Which transactions are open, as ``kafkalog transactions`` shows it."""
-    from kafkalog_reader import registry
-    from kafkalog_reader.cli.transactions import hanging_advice
+    from kafkalog_reader.cli.transactions import hanging_advice, of_log
+    from kafkalog_reader.tables.schemas.commands import OPEN_TRANSACTION_LINES
 
     try:
-        rows = with_late(_rows("open_transactions", evidence, options), evidence)
+        hidden = HiddenRecords()
+        rows = with_late(_rows("open_transactions", evidence, options, hidden), evidence)
     except KafkaLogError as error:
         return Part(unknown=f"which transactions are open: {error}")
     parts = [element("p", text_html(open_total(rows)))]
@@ -98,8 +106,9 @@ def transactions_part(evidence: Evidence, options: dict[str, Any]) -> Part:
             parts.append(element("p", text_html(text)) + commands_html(commands))
     return Part(
         html="".join(parts),
-        rows=_json_rows(registry.table("open_transactions").columns, rows[:MAX_ROWS]),
+        rows=_json_rows(OPEN_TRANSACTION_LINES, with_not_known(rows[:MAX_ROWS], hidden, of_log)),
         left_out=max(0, len(rows) - MAX_ROWS),
+        hidden=hidden,
     )
 
 
@@ -115,11 +124,12 @@ def leadership_part(
         options: of the command.
         histories: their leader epochs, which were read already.
     """
-    from kafkalog_reader.cli.timeline import in_json
+    from kafkalog_reader.cli.timeline import in_json, of_event
     from kafkalog_reader.tables.schemas.commands import TIMELINE
 
     try:
-        states = _rows("partition_states", evidence, options)
+        hidden = HiddenRecords()
+        states = _rows("partition_states", evidence, options, hidden)
     except KafkaLogError as error:
         return Part(unknown=f"who led when: {error}")
     wanted = dict(list(histories.items())[:_MAX_HISTORIES])
@@ -145,23 +155,26 @@ def leadership_part(
         more = f"{len(histories) - _MAX_HISTORIES:,} partitions more: kafkalog timeline"
         parts.append(element("p", text_html(more), "quiet"))
     listed = [in_json(row) for rows in events.values() for row in rows]
+    listed = with_not_known(listed, hidden, of_event)
     return Part(
         html="".join(parts),
         rows=_json_rows(TIMELINE, listed[:MAX_ROWS]),
         left_out=max(0, len(listed) - MAX_ROWS),
         unknown=unknown,
+        hidden=hidden,
     )
 
 
-def _rows(name: str, evidence: Evidence, options: dict[str, Any]) -> list[Row]:
+def _rows(
+    name: str, evidence: Evidence, options: dict[str, Any], hidden: HiddenRecords
+) -> list[Row]:
     from kafkalog_reader import registry
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.internal_topic import plain_rows
 
     table = registry.table(name)
-    reading = TableRows(
-        table, evidence, registry.request(table, None, **options), rows_on_stdout=False
-    )
+    request = replace(registry.request(table, None, **options), hidden=hidden)
+    reading = TableRows(table, evidence, request, rows_on_stdout=False)
     rows: list[Row] = []
     for each in reading:
         rows += plain_rows(each)

@@ -217,6 +217,8 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
     if salvaged.deleted_records:
         yield _deleted(salvaged)
     yield from _transactions(salvaged)
+    if salvaged.in_sync_not_supplied:
+        yield _outside_isr(salvaged)
     for other in salvaged.lacking:
         yield _lacking(other)
     for lost in salvaged.lost[:MAX_LOST_SHOWN]:
@@ -225,9 +227,22 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
         yield f"and {len(salvaged.lost) - MAX_LOST_SHOWN:,} more such ranges: see manifest.json"
 
 
+def _outside_isr(salvaged: SalvagedPartition) -> str:
+    """Why a sound copy may still lack committed records."""
+    from kafkalog_reader.audits.partition.partition_audit import joined_ids
+
+    holders = joined_ids(salvaged.in_sync_not_supplied)
+    return (
+        f"may lack committed records: by the metadata log the in-sync replicas are those of "
+        f"{holders}, and no copy of one was supplied"
+    )
+
+
 def _lacking(lacking: Lacking) -> str:
     first, held_by = lacking.first_offset, lacking.replica.replica_name
     fork = f"fork at offset {first:,}: " if lacking.is_fork else ""
+    if lacking.is_contradiction:
+        fork = f"other records under the same leader epoch from offset {first:,} on: "
     broker = lacking.replica.log_directory.broker_id
     how = (
         "run salvage on that copy alone"

@@ -14,7 +14,7 @@ from kafkalog_reader.cli.run import verbose_option
 OF_COMMANDS: Final = (
     "replica-diff", "plan", "quorum", "report", "changes", "ls-by-topic", "ls-by-broker", "find",
     "timeline", "census", "duplicates", "duplicates-by-record", "keys", "groups-by-partition",
-    "groups-by-group",
+    "groups-by-group", "transactions-by-partition", "transactions-by-id",
 )  # fmt: skip
 """What ``kafkalog schema`` knows besides tables."""
 
@@ -42,12 +42,13 @@ def schema_command(name: str) -> None:
       kafkalog schema findings
 
     NAME is replica-diff, plan, quorum, report, changes, ls-by-topic, ls-by-broker, find, timeline,
-    census, duplicates, duplicates-by-record, keys, groups-by-partition, groups-by-group, or any
-    table of `kafkalog tables`. `kafkalog verify` prints rows of the table findings, and `kafkalog
-    ls` without --by those of replicas. `kafkalog groups` prints groups-by-partition, and with --by
-    group groups-by-group: groups is the table of that name. `kafkalog transactions` prints rows of
-    the table open_transactions, and with --by id those of transactions. `kafkalog report --extract`
-    prints one object. The schemas are also in docs/schemas.
+    census, duplicates, duplicates-by-record, keys, groups-by-partition, groups-by-group,
+    transactions-by-partition, transactions-by-id, or any table of `kafkalog tables`. `kafkalog
+    verify` prints rows of the table findings, and `kafkalog ls` without --by those of replicas.
+    `kafkalog groups` prints groups-by-partition, and with --by group groups-by-group: groups is the
+    table of that name. `kafkalog transactions` prints transactions-by-partition, and with --by id
+    transactions-by-id. `kafkalog report --extract` prints one object. The schemas are also in
+    docs/schemas.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     click.echo(json.dumps(schema_named(name), indent=2, ensure_ascii=False))
 
@@ -75,7 +76,7 @@ def schema_named(name: str) -> dict[str, Any]:
         case "report":
             return report.report_schema(
                 commands.GROUP_PARTITIONS,
-                registry.table("open_transactions").columns,
+                commands.OPEN_TRANSACTION_LINES,
                 commands.TIMELINE,
             )
         case "changes":
@@ -108,6 +109,16 @@ def schema_named(name: str) -> dict[str, Any]:
             )
         case "groups-by-group":
             return rows.command_schema("groups --by group", "A group", commands.GROUP_TOTALS)
+        case "transactions-by-partition":
+            return rows.command_schema(
+                "transactions",
+                "A transaction that is open in a partition",
+                commands.OPEN_TRANSACTION_LINES,
+            )
+        case "transactions-by-id":
+            return rows.command_schema(
+                "transactions --by id", "A transactional id", commands.TRANSACTION_LINES
+            )
         case _ if name in registry.TABLES:
             return rows.table_schema(registry.table(name))
         case _:

@@ -22,6 +22,7 @@ from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.row_options import OF_ROWS, offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
 from kafkalog_reader.io.progress import ReadMetrics
+from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -85,20 +86,20 @@ def table_command(
     evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
     severities = Severities(table, request)
-    metrics = print_rows(
+    is_lacking = print_rows(
         table, evidence, severities.asked, output_format, output,
         render=render, overwrite=force, taken_from=severities.taken_from,
         schema=table.projected(request),
     )  # fmt: skip
-    return FOUND if severities.reached(fail_on) or metrics.doubtful_ranges else CLEAN
+    return FOUND if severities.reached(fail_on) or is_lacking else CLEAN
 
 
 def print_rows(
     table: AnyTable, evidence: Evidence, request: ReadRequest, output_format: str,
     output: str | None, *, render: str | None, overwrite: bool,
     taken_from: Take = lambda rows: rows, schema: pa.Schema | None = None,
-) -> ReadMetrics:  # fmt: skip
-    """Write the rows of a table to standard output or a file; return what was counted.
+) -> bool:  # fmt: skip
+    """Write the rows of a table; return whether records are hidden, or their offsets doubtful.
 
     Args:
         table: the table to read.
@@ -111,6 +112,7 @@ def print_rows(
         taken_from: gets the rows first, and returns those to write.
         schema: of the rows that ``taken_from`` returns; None for that of the request.
     """
+    from kafkalog_reader.cli.not_known import say_not_known
     from kafkalog_reader.cli.output import destination, row_writer
 
     shape = table.projected(request) if schema is None else schema
@@ -121,14 +123,15 @@ def print_rows(
         writer = row_writer(output_format, sink, shape, render)
         reading = TableRows(table, evidence, request, rows_on_stdout=output is None)
         write_rows(writer, sink, reading, taken_from)
-    return reading.metrics
+    is_hidden = say_not_known(reading.hidden, request.mode)
+    return is_hidden or bool(reading.metrics.doubtful_ranges)
 
 
 class TableRows:
     """Iterates over a table's rows, a few MiB at a time, with a progress bar on a terminal.
 
     The caller counts written rows in ``rows_done``, which is reported after Ctrl-C. ``metrics``
-    counts what was read.
+    counts what was read, and ``hidden`` has what the rows lack: that of the request, if it has one.
     """
 
     def __init__(
@@ -136,7 +139,8 @@ class TableRows:
     ) -> None:
         self.rows_done = 0
         self.metrics = ReadMetrics()
-        self._source = (table, evidence, request)
+        self.hidden = HiddenRecords() if request.hidden is None else request.hidden
+        self._source = (table, evidence, replace(request, hidden=self.hidden))
         self._rows_on_stdout = rows_on_stdout
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:

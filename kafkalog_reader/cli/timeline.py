@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,10 +19,11 @@ from kafkalog_reader.cli.options import (
     text_or_json_option,
 )
 from kafkalog_reader.cli.printable import for_stdout
-from kafkalog_reader.cli.run import CLEAN, verbose_option
+from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.cli.timeline_list import event_lines, events_of, title, with_eventless
 from kafkalog_reader.errors import LogLayoutError
 from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.scan.hidden_records import HiddenRecords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,27 +62,36 @@ def timeline_command(
     are from its own control records.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
+    from kafkalog_reader.cli.not_known import say_not_known, with_not_known
     from kafkalog_reader.cli.results import write_json
     from kafkalog_reader.tables.leader_changes import leader_changes
     from kafkalog_reader.tables.schemas.commands import TIMELINE
     from kafkalog_reader.tables.selection import check_selection
 
     evidence = supplied(paths)
+    hidden = HiddenRecords()
     request = registry.request(registry.table("partition_states"), None, **options)
+    request = replace(request, hidden=hidden)
     check_selection(evidence, request, selects_directories=False)
     events = events_of(
-        _rows("partition_states", evidence, options),
-        _rows("leader_epochs", evidence, options),
+        _rows("partition_states", evidence, options, hidden),
+        _rows("leader_epochs", evidence, options, hidden),
         leader_changes(evidence, request) if request.selects(METADATA_TOPIC, 0) else (),
     )
     replicas = [row for row in _rows("replicas", evidence, options) if row["state"] is None]
     if not events and not replicas:
         raise LogLayoutError(_nothing_found(request, evidence))
     if output_format == "json":
-        write_json(TIMELINE, [in_json(row) for rows in events.values() for row in rows])
+        lines = [in_json(row) for rows in events.values() for row in rows]
+        write_json(TIMELINE, with_not_known(lines, hidden, of_event))
     else:
         _write(_text_lines(events, replicas))
-    return CLEAN
+    return FOUND if say_not_known(hidden, request.mode) else CLEAN
+
+
+def of_event(row: Mapping[str, Any]) -> list[tuple[str, int | None]]:
+    """From which logs the change of a partition is."""
+    return [(METADATA_TOPIC, None), (row["topic"], row["partition"])]
 
 
 def _nothing_found(request: ReadRequest, evidence: Evidence) -> str:
@@ -97,13 +108,15 @@ def _nothing_found(request: ReadRequest, evidence: Evidence) -> str:
     return f"no selected partition {where}"
 
 
-def _rows(name: str, evidence: Evidence, options: dict[str, Any]) -> list[Row]:
+def _rows(
+    name: str, evidence: Evidence, options: dict[str, Any], hidden: HiddenRecords | None = None
+) -> list[Row]:
     from kafkalog_reader import registry
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.internal_topic import plain_rows
 
     table = registry.table(name)
-    request = registry.request(table, None, **options)
+    request = replace(registry.request(table, None, **options), hidden=hidden)
     rows: list[Row] = []
     reading = TableRows(table, evidence, request, rows_on_stdout=False)
     for each in reading:

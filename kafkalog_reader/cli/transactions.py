@@ -31,7 +31,7 @@ from kafkalog_reader.errors import LogLayoutError, OptionError
 from kafkalog_reader.tables.transaction_status import NO_COORDINATOR, STATE_TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -53,7 +53,8 @@ _SUPPLY: Final = "supply the log directories of all brokers"
 )
 @paths_argument
 @text_or_json_option(
-    "the table open_transactions, one object per line; with --by id, the table transactions"
+    "one object per open transaction and partition, with the columns of the table "
+    "open_transactions; with --by id, one per transactional id, with those of transactions"
 )
 @click.option(
     "--by", type=click.Choice(["id"]), help="Show all transactional ids, as their coordinators do."
@@ -75,15 +76,19 @@ def transactions_command(
 
     Read from the best copy of each partition, and from __transaction_state, so supply the log
     directories of all brokers. STATUS is ongoing if the coordinator has the partition in the
-    transaction and will end it, hanging if it has not, no-coordinator if no supplied partition of
-    __transaction_state knows the producer, and coordinator-damaged if one that may know more is
-    damaged or ends below its high watermark. WHO ENDS IT names KL-702 or KL-703 if `kafkalog
-    verify` reports one of them for the transaction. SINCE is the coordinator's time, or else that
-    of the first batch. LSO is the last stable offset.
+    transaction and will end it, hanging if it has not and the log went on for longer than any
+    transaction may take, maybe-hanging if that is not certain, no-coordinator if no supplied
+    partition of __transaction_state knows the producer, and coordinator-damaged if one that may
+    know more is damaged or ends below its high watermark. WHO ENDS IT names KL-702 or KL-703 if
+    `kafkalog verify` reports one of them for the transaction. SINCE is the coordinator's time, or
+    else that of the first batch. LSO is the last stable offset.
 
     --by id lists all transactional ids; --as-of shows their states at an earlier time.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
+    from kafkalog_reader.cli.not_known import say_not_known, with_not_known
+    from kafkalog_reader.cli.results import write_json
+    from kafkalog_reader.tables.schemas.commands import OPEN_TRANSACTION_LINES, TRANSACTION_LINES
     from kafkalog_reader.tables.selection import check_selection
 
     if by is None and as_of is not None:
@@ -102,32 +107,33 @@ def transactions_command(
     from kafkalog_reader.tables.internal_topic import plain_rows
 
     reading = TableRows(table, evidence, request, rows_on_stdout=output_format == "json")
-    batches = list(_counted(reading))
-    rows = [row for each in batches for row in plain_rows(each)]
+    rows = [row for each in _counted(reading) for row in plain_rows(each)]
     if not by:
         rows = with_late(rows, evidence)
     if output_format == "json":
-        _write_json(batches, table.schema)
+        columns = TRANSACTION_LINES if by else OPEN_TRANSACTION_LINES
+        write_json(columns, with_not_known(rows, reading.hidden, of_states if by else of_log))
     else:
         has_states = by is not None or _has_states(evidence)
         _write_text(rows, by, has_states=has_states)
-    return FOUND if not by and any(map(is_alarming, rows)) else CLEAN
+    is_hidden = say_not_known(reading.hidden, request.mode)
+    return FOUND if is_hidden or (not by and any(map(is_alarming, rows))) else CLEAN
+
+
+def of_states(row: Mapping[str, Any]) -> list[tuple[str, int | None]]:
+    """From which log a row of ``--by id`` is."""
+    return [(STATE_TOPIC, row["statePartition"])]
+
+
+def of_log(row: Mapping[str, Any]) -> list[tuple[str, int | None]]:
+    """From which logs the row of an open transaction is."""
+    return [(row["topic"], row["partition"]), (STATE_TOPIC, row.get("statePartition"))]
 
 
 def _counted(reading: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401  TableRows
     for rows in reading:
         reading.rows_done += rows.num_rows
         yield rows
-
-
-def _write_json(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> None:
-    from kafkalog_reader.cli.output import row_writer, standard_output
-
-    with standard_output() as sink:
-        writer = row_writer("json", sink, schema)
-        for rows in batches:
-            writer.write(rows)
-        writer.close()
 
 
 def _has_states(evidence: Evidence) -> bool:

@@ -8,27 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
-    MOVE_COPY_ASIDE,
-    NOTHING_TO_DO,
-    WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
-from kafkalog_reader.audits.catalogue.election_rules import DAMAGE_UNRECOVERABLE
 from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
-from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
-from kafkalog_reader.audits.partition.epoch_advice import EPOCH_FILES
-from kafkalog_reader.audits.partition.partition_audit import joined
-from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
+from kafkalog_reader.audits.integrity.damage import are_damaged, is_severe
 from kafkalog_reader.cli.exit_status import ExitStatus
 from kafkalog_reader.cli.incident import Found, Incident, IncidentKind, incidents, kinds
+from kafkalog_reader.cli.incident_actions import brokers_of, commands_of, first_actions
 from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.run import CLEAN, FOUND
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.report.action_text import command_lines
-from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
 if TYPE_CHECKING:
@@ -56,12 +49,7 @@ _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3
 _LONG: Final = 5
 """Minimum seconds that the report mentions."""
-_OF_DAMAGED: Final = (
-    OF_ONE_COPY - codes_with(Role.PUT_TOGETHER_WRONGLY) - codes_with(Role.BESIDE_THE_LOGS)
-) | {DAMAGE_UNRECOVERABLE}
-"""Codes that, if severe, show that files are damaged or missing."""
 _OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS)
-_SEVERE: Final = "CH"
 
 
 class Report:
@@ -147,7 +135,9 @@ class Report:
     def incidents(self) -> list[Incident]:
         """All findings, each with its cause."""
         ordered = sorted(self._found, key=_order)
-        return incidents([Found(each, _place(each, row), _partition(row)) for each, row in ordered])
+        return incidents(
+            [Found(each, _place(each, row), _partition(row), row["topic"]) for each, row in ordered]
+        )
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -181,7 +171,7 @@ class Report:
         if not found and not lagging and not self._is_quorum_uneven:
             return
         yield ()
-        severe = {kind.headline.code for kind in found if kind.severity in _SEVERE}
+        severe = {kind.headline.code for kind in found if is_severe(kind.headline)}
         if severe & _OF_SEVERAL:
             yield from wrapped(_COMPARE, columns)
         elif lagging:
@@ -214,17 +204,12 @@ class Report:
 
     def _word(self, every: Sequence[Incident]) -> str:
         """The verdict; never "sound" if the exit status is not 0."""
-        severe = [
-            each
-            for each in every
-            if each.severity in _SEVERE and each.headline.actions not in NOT_DAMAGED
-        ]
-        is_damaged = any(each.headline.code in _OF_DAMAGED for each in severe)
+        is_damaged = any(are_damaged(each.members) for each in every)
         if not self.is_answered:
             return "damaged, and not read in full" if is_damaged else "not read in full"
         if is_damaged:
             return "damaged"
-        if severe or self.status == FOUND:
+        if self.status == FOUND or any(is_severe(each.headline) for each in every):
             return "not sound"
         return "not comparable" if self._undecided else "sound"
 
@@ -274,7 +259,7 @@ def _first_of_each_code(members: Iterable[Finding]) -> list[Finding]:
     found = []
     for each in members:
         seen[each.code] += 1
-        if each.severity in _SEVERE and seen[each.code] <= _PLACES_SHOWN:
+        if is_severe(each) and seen[each.code] <= _PLACES_SHOWN:
             found.append(each)
     return found
 
@@ -363,53 +348,6 @@ def _said(each: Finding) -> str:
     if colon and any(name and beginning.startswith(name) for name in names):
         return rest
     return message
-
-
-def first_actions(found: Iterable[Incident]) -> list[str]:
-    """The first actions for the causes and the worst consequences, each once."""
-    actions = (
-        each.actions
-        for one in found
-        for each in one.members
-        if (each is one.cause or each.severity == one.severity)
-        # Which of several copies to move aside, only replica-diff shows.
-        and (each.code in OF_ONE_COPY or each.actions[:1] != (MOVE_COPY_ASIDE,))
-    )
-    first = {each[0] for each in actions if each} - {NOTHING_TO_DO}
-    return [action for action in ACTIONS if action in (first or {NOTHING_TO_DO})]
-
-
-def commands_of(actions: Sequence[str], found: Iterable[Incident]) -> list[str]:
-    """The commands that carry out these actions; those of others would seem to belong to them."""
-    return repair_commands(
-        repair
-        for one in found
-        for each in one.members
-        if each.actions and each.actions[0] in actions
-        for repair in each.repairs
-    )
-
-
-def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
-    """The brokers that an action is about, for its text."""
-    names = dict.fromkeys(
-        name
-        for incident in kind.incidents
-        for each in incident.members
-        if each.directory is not None and each.actions and each.actions[0] == action
-        for name in _acted_on(each, action)
-    )
-    if not names:
-        return {}
-    where = joined([*names]) if len(names) <= _PLACES_SHOWN else "these brokers"
-    return {"where": where, "are_several": len(names) > 1}
-
-
-def _acted_on(each: Finding, action: str) -> list[str]:
-    """The replicas that the action of a finding is about."""
-    others = dict(each.evidence).get(EPOCH_FILES, "") if action == WRITE_EPOCHS else ""
-    assert each.directory is not None
-    return others.split(", ") if others else [each.directory.replica_name]
 
 
 def _order(found: tuple[Finding, dict[str, Any]]) -> tuple[Any, ...]:

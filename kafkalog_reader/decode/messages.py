@@ -139,7 +139,8 @@ class MessageReader:
             if error is not None:
                 entries.problem[number] = codes.BAD_WRAPPER_VALUE  # skipped, whatever it is
                 yield from self._rewrite(run, entries, slice(first, number))
-                self._damage.left_out(error)
+                next_offset = int(run.last_offset[number]) + 1
+                self._damage.left_out(error, next_offset=next_offset)
             else:
                 yield from self._rewrite(run, entries, slice(first, number + 1))
             first = number + 1
@@ -239,7 +240,8 @@ class MessageReader:
                 inside = int(entries.problem_position[entry])
                 problem += f" (at byte {inside} of its decompressed messages)"
             self._damage.left_out(
-                CorruptRecordError(problem, batch_position(self._segment_slice, run, entry))
+                CorruptRecordError(problem, batch_position(self._segment_slice, run, entry)),
+                next_offset=int(run.last_offset[entry]) + 1,
             )
 
 

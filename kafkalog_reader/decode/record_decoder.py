@@ -300,7 +300,8 @@ class RecordDecoder:
         except (CorruptRecordError, LimitReachedError) as error:
             run.records_count[number] = 0
             where = batch_position(self._segment_slice, run, number)
-            self._damage.left_out(type(error)(error.problem, where))
+            next_offset = int(run.last_offset[number]) + 1
+            self._damage.left_out(type(error)(error.problem, where), next_offset=next_offset)
 
     def _decode(
         self,
@@ -345,5 +346,6 @@ class RecordDecoder:
                 CorruptRecordError(
                     f"{problem} (at byte {inside} of its uncompressed records)",
                     batch_position(self._segment_slice, payloads.run, int(batch)),
-                )
+                ),
+                next_offset=int(payloads.run.last_offset[batch]) + 1,
             )

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 CHECKPOINT_VERSION: Final[int] = 0
 _WHITESPACE: Final = re.compile(rb"[ \t\n\x0b\f\r]+")  # Java's \s
+_PLAIN_START: Final = re.compile(rb"0\n([0-9]{1,9})\n")
+_PLAIN_ROW: Final = re.compile(rb"(?m)^([!-~]{1,249}) ([0-9]{1,9}) ([0-9]{1,18})\n")
+"""A row as brokers write it, whose numbers cannot be out of range."""
 _NON_NEGATIVE_INT32: Final[range] = range(INT32.stop)
 _NON_NEGATIVE_INT64: Final[range] = range(INT64.stop)
 
@@ -59,6 +62,27 @@ def parse_offset_checkpoint(
         )
         for line, fields in _entries(content, where, 3)
     )
+
+
+def parse_offset_rows(content: bytes, where: LogPosition) -> dict[tuple[str, int], int]:
+    """The offsets of an offset checkpoint by topic and partition; the last row of each counts.
+
+    What brokers write is read at once; anything else row by row, to find what is wrong.
+
+    Raises:
+        CorruptCheckpointError: see ``parse_offset_checkpoint``.
+        UnsupportedFormatError: the version is newer than 0.
+    """
+    start = _PLAIN_START.match(content)
+    if start is not None:
+        rows = _PLAIN_ROW.findall(content, start.end())
+        if len(rows) == int(start[1]) == content.count(b"\n") - 2 and content.endswith(b"\n"):
+            topics = {row[0]: row[0].decode("ascii") for row in rows}
+            return {
+                (topics[topic], int(partition)): int(offset) for topic, partition, offset in rows
+            }
+    entries = parse_offset_checkpoint(content, where)
+    return {(entry.topic, entry.partition): entry.offset for entry in entries}
 
 
 def parse_leader_epoch_checkpoint(

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections import OrderedDict
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkalog_reader.errors import CorruptCheckpointError, LogPosition
-from kafkalog_reader.format.checkpoint import (
-    parse_leader_epoch_checkpoint,
-    parse_offset_checkpoint,
-)
+from kafkalog_reader.format.checkpoint import parse_leader_epoch_checkpoint, parse_offset_rows
 from kafkalog_reader.format.partition_metadata import parse_partition_metadata
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
     from kafkalog_reader.io.evidence import LogDirectory
@@ -25,12 +24,14 @@ if TYPE_CHECKING:
 
 TopicPartition = tuple[str, int]
 
-_SMALL: Final = 1 << 20
-"""Maximum bytes of a cached checkpoint, about 30,000 rows; many may be cached."""
-_MIDDLING: Final = 4 << 20
-"""About 150,000 rows, or 40 MB: enough to cache all files of a few brokers."""
+_MAX_KEPT: Final = 64 << 20
+"""Bytes of checkpoints whose rows are kept, which take about ten times as much memory."""
+_ALWAYS_KEPT: Final = 4
+"""Of checkpoints that are larger together."""
 _METADATA_KEPT: Final = 256
 """Maximum bytes of a ``partition.metadata`` whose topic id is cached; Kafka writes 43."""
+_VERSION_ALONE: Final = 2
+"""Maximum bytes of a checkpoint without the number of its rows."""
 
 
 def read_offset_checkpoint(path: str, *, context: ReadContext) -> dict[TopicPartition, int]:
@@ -46,8 +47,7 @@ def read_offset_checkpoint(path: str, *, context: ReadContext) -> dict[TopicPart
     content = read_if_present(path, CHECKPOINT_LIMIT, context=context)
     if content is None:
         return {}
-    entries = parse_offset_checkpoint(content, LogPosition(shown(path)))
-    return {(entry.topic, entry.partition): entry.offset for entry in entries}
+    return parse_offset_rows(content, LogPosition(shown(path)))
 
 
 def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
@@ -66,7 +66,7 @@ def _checkpointed(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]
     version = file_version(path, context=context)
     if version is None:  # absent or not readable: reading it shows which
         return MappingProxyType(read_offset_checkpoint(path, context=context))
-    return _reader_of(version.size_in_bytes)(path, context.looking_again(), version)
+    return _kept.rows(path, version, context.looking_again())
 
 
 class FileVersion(NamedTuple):
@@ -95,25 +95,60 @@ def checkpoint_path(root: LogDirectory, name: str) -> str:
     return os.path.join(root.path, name)
 
 
-def _read_version(
-    path: str, context: ReadContext, _version: FileVersion
-) -> Mapping[TopicPartition, int]:
-    return MappingProxyType(read_offset_checkpoint(path, context=context))
+class _Kept:
+    """Checkpoints that were read last: all brokers are asked for each partition in turn.
+
+    How many there are does not matter, only their size: a fleet has hundreds of small ones.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._size = 0
+        self._rows: OrderedDict[tuple[str, bool, FileVersion], Mapping[TopicPartition, int]] = (
+            OrderedDict()
+        )
+
+    def rows(
+        self, path: str, version: FileVersion, context: ReadContext
+    ) -> Mapping[TopicPartition, int]:
+        """The rows of this version of a checkpoint.
+
+        Raises:
+            KafkaLogError: see ``read_offset_checkpoint``.
+        """
+        key = (path, context.follow_links, version)
+        with self._lock:
+            if key in self._rows:
+                self._rows.move_to_end(key)
+                return self._rows[key]
+        rows = MappingProxyType(read_offset_checkpoint(path, context=context))
+        with self._lock:
+            if key not in self._rows:
+                self._rows[key] = rows
+                self._size += version.size_in_bytes
+            while self._size > self._max_bytes and len(self._rows) > _ALWAYS_KEPT:
+                (_, _, dropped), _ = self._rows.popitem(last=False)
+                self._size -= dropped.size_in_bytes
+        return rows
 
 
-# All brokers are asked for each partition in turn: a file that is not cached is parsed
-# again for each of them.
-_read_small_version = lru_cache(maxsize=32)(_read_version)
-_read_middling_version = lru_cache(maxsize=12)(_read_version)
-_read_large_version = lru_cache(maxsize=4)(_read_version)
+def is_absent(root: LogDirectory, name: str) -> bool:
+    """Whether a log directory has no such checkpoint."""
+    return file_version(checkpoint_path(root, name), context=root.context) is None
 
 
-def _reader_of(
-    size_in_bytes: int,
-) -> Callable[[str, ReadContext, FileVersion], Mapping[TopicPartition, int]]:
-    if size_in_bytes <= _SMALL:
-        return _read_small_version
-    return _read_middling_version if size_in_bytes <= _MIDDLING else _read_large_version
+def is_empty(root: LogDirectory, name: str) -> bool:
+    """Whether a checkpoint holds no byte, or only the version.
+
+    A broker reads it as one without rows, as if it were missing. It creates the file empty, and
+    then always writes the number of rows, too.
+    """
+    version = file_version(checkpoint_path(root, name), context=root.context)
+    return version is not None and version.size_in_bytes <= _VERSION_ALONE
+
+
+_kept: Final = _Kept(_MAX_KEPT)
 
 
 def read_leader_epochs(

@@ -33,6 +33,8 @@ def manifest_beside(path: str) -> str | None:
     Raises:
         UnreadableFileError: Aiven's plugin wrote the log, but there is no manifest.
     """
+    if not path.endswith(".log"):
+        return None
     folder, file_name = os.path.split(path)
     name = parse_remote_file_name(file_name)
     if name is None or name.kind != "log":

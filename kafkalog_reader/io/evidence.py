@@ -22,10 +22,12 @@ from kafkalog_reader.io.names import (
 from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 logger = logging.getLogger(__name__)
 
+_RootOrder = tuple[str, float, str, str]
+DirectoryOrder = tuple[str, int, _RootOrder, str]
 Identity = tuple[str | None, str | None, int | None]
 """Cluster id, topic, partition: two clusters in one folder stay two."""
 
@@ -238,12 +240,18 @@ class Evidence:
         Raises:
             UnreadableFileError: a log directory cannot be listed.
         """
-        found = [d for d in self.given if _selected(d, request)]
+        return iter(sorted(self.unordered_directories(request), key=_directory_orders()))
+
+    def unordered_directories(self, request: Selection) -> Iterator[PartitionDirectory]:
+        """Yield the same directories while they are listed.
+
+        Raises:
+            UnreadableFileError: a log directory cannot be listed.
+        """
+        yield from (each for each in self.given if _selected(each, request))
         for root in self.roots:
             if request.brokers is None or root.broker_id in request.brokers:
-                found.extend(self._listed(root, request))
-        found.sort(key=directory_order)
-        return iter(found)
+                yield from self._listed(root, request)
 
     def topic_partitions(
         self, request: Selection
@@ -338,14 +346,26 @@ def _selected(directory: PartitionDirectory, request: Selection) -> bool:
     )
 
 
-def _root_order(root: LogDirectory) -> tuple[str, float, str, str]:
+def _root_order(root: LogDirectory) -> _RootOrder:
     broker = float("inf") if root.broker_id is None else root.broker_id
     return (root.cluster_id or "", broker, root.broker_label or "", root.path)
 
 
-def directory_order(
-    directory: PartitionDirectory,
-) -> tuple[str, int, tuple[str, float, str, str], str]:
+def directory_order(directory: PartitionDirectory) -> DirectoryOrder:
     """The sort key of partition directories: topic, partition, broker, path."""
-    partition = -1 if directory.partition is None else directory.partition
-    return (directory.topic or "", partition, _root_order(directory.log_directory), directory.path)
+    return _directory_orders()(directory)
+
+
+def _directory_orders() -> Callable[[PartitionDirectory], DirectoryOrder]:
+    """Sort keys of many directories: the order of a log directory is computed once."""
+    roots: dict[int, tuple[LogDirectory, _RootOrder]] = {}
+
+    def order(directory: PartitionDirectory) -> DirectoryOrder:
+        root = directory.log_directory
+        known = roots.get(id(root))
+        if known is None:
+            known = roots[id(root)] = root, _root_order(root)
+        partition = -1 if directory.partition is None else directory.partition
+        return directory.topic or "", partition, known[1], directory.path
+
+    return order

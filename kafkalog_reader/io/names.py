@@ -42,6 +42,7 @@ CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 BOOTSTRAP_CHECKPOINT: Final = "bootstrap.checkpoint"
 LOCK: Final = ".lock"
 LEADER_EPOCHS: Final = "leader-epoch-checkpoint"
+LOG_START_CHECKPOINT: Final = "log-start-offset-checkpoint"
 PARTITION_METADATA: Final = "partition.metadata"
 OFFSET_CHECKPOINTS: Final = (
     "cleaner-offset-checkpoint",

@@ -65,8 +65,7 @@ class Windows:
         self.path = path
         self._allocate = allocate
         self._rate = context.rate
-        self._descriptor = open_regular_file(path, context=context)
-        status = os.fstat(self._descriptor)
+        self._descriptor, status = _opened(path, context)
         self.size_in_bytes = status.st_size
         self._object = object_at(path, status.st_size, status.st_mtime_ns)
         self._chunks: ChunkedLog | None = None
@@ -78,6 +77,7 @@ class Windows:
         self.start = min(max(start, 0), self.size_in_bytes)
         self.stop = self.size_in_bytes if stop is None else min(stop, self.size_in_bytes)
         self._buffer = memoryview(allocate(max(1, min(size, self.stop - self.start)))).cast("B")
+        self._content: memoryview | None = None
         may_look_so = len(GIT_LFS_POINTER) <= self.size_in_bytes <= MAX_POINTER_SIZE
         if may_look_so and not may_be_pointer:
             self._refuse_pointer()
@@ -100,16 +100,20 @@ class Windows:
         return stored
 
     def _refuse_pointer(self) -> None:
-        """Refuse a git-lfs pointer, which otherwise looks like a log that ends at once."""
-        start = bytearray(len(GIT_LFS_POINTER))
+        """Refuse a git-lfs pointer, which otherwise looks like a log that ends at once.
+
+        The file is so small that this reads all of it.
+        """
+        content = memoryview(bytearray(self.size_in_bytes))
         try:
-            self._fill_window(memoryview(start), 0)
+            self._fill_window(content, 0)
         except UnreadableFileError:
             self.close()
             raise
-        if start == GIT_LFS_POINTER:
+        if bytes(content[: len(GIT_LFS_POINTER)]) == GIT_LFS_POINTER:
             self.close()
             raise UnreadableFileError(GIT_LFS_ADVICE, LogPosition(shown(self.path)))
+        self._content = content
 
     def read(self, position: int, at_least: int = 0, *, at_most: int | None = None) -> memoryview:
         """The bytes from ``position`` on: a full buffer, or ``at_least`` if that is more.
@@ -127,19 +131,25 @@ class Windows:
         if wanted > len(self._buffer):  # a record batch larger than the window
             self._buffer = memoryview(self._allocate(wanted)).cast("B")
         window = self._buffer[:wanted]
-        cold: tuple[tuple[int, int], ...] = ()
-        if self._object is None and self._chunks is None:
-            cold = tuple(cold_ranges(self._descriptor, position, position + wanted))
-        if cold:
-            stop_reading_ahead(self._descriptor)
-        try:
+        if self._content is None:
             self._fill_window(window, position)
-        finally:
-            for start, stop in cold:
-                let_go(self._descriptor, start, stop)
+        else:
+            window[:] = self._content[position : position + wanted]
         return window
 
     def _fill_window(self, window: memoryview, position: int) -> None:
+        cold: tuple[tuple[int, int], ...] = ()
+        if self._object is None and self._chunks is None:
+            cold = tuple(cold_ranges(self._descriptor, position, position + len(window)))
+        if cold:
+            stop_reading_ahead(self._descriptor)
+        try:
+            self._fill_by_limit(window, position)
+        finally:
+            for start, stop in cold:
+                let_go(self._descriptor, start, stop)
+
+    def _fill_by_limit(self, window: memoryview, position: int) -> None:
         if self._chunks is None:
             self._fill(window, position, self._read_file_into, self._rate)
         else:
@@ -231,22 +241,27 @@ def open_regular_file(path: str, *, context: ReadContext) -> int:
     Raises:
         UnreadableFileError: it is missing, refused, a symbolic link, a directory, FIFO or device.
     """
+    return _opened(path, context)[0]
+
+
+def _opened(path: str, context: ReadContext) -> tuple[int, os.stat_result]:
+    """The descriptor of a regular file and its status; see ``open_regular_file``."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # opening a FIFO must not wait for a writer
     if not context.follow_links:
         flags |= os.O_NOFOLLOW
-    where = LogPosition(shown(path))
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
         refused_link = error.errno == errno.ELOOP and not context.follow_links
         problem = "symbolic link, not followed" if refused_link else _reason(error)
-        raise UnreadableFileError(problem, where) from error
+        raise UnreadableFileError(problem, LogPosition(shown(path))) from error
     except ValueError as error:  # a NUL in the name
-        raise UnreadableFileError(str(error), where) from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise UnreadableFileError(str(error), LogPosition(shown(path))) from error
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
-        raise UnreadableFileError("not a regular file", where)
-    return descriptor
+        raise UnreadableFileError("not a regular file", LogPosition(shown(path)))
+    return descriptor, status
 
 
 def current_size(path: str, *, context: ReadContext) -> int | None:

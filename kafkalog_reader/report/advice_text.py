@@ -11,7 +11,12 @@ from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.command_text import merge_command, merged_folder, salvage_command
+from kafkalog_reader.report.command_text import (
+    archive_command,
+    merge_command,
+    merged_folder,
+    salvage_command,
+)
 from kafkalog_reader.report.election_text import every_choice_loses
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands, placing_text
 from kafkalog_reader.report.ranges_text import sides_of
@@ -101,7 +106,12 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     yield from wrapped(text, columns, indent=2, hanging=0)
     for holder in holders:
         if holder.files in savers:
-            command = salvage_command(audit, holder, savers[holder.files])
+            first_offset, is_readable = savers[holder.files]
+            command = (
+                salvage_command(audit, holder, first_offset)
+                if is_readable
+                else archive_command(audit, holder)
+            )
             yield (Span(f"      {command}"),)
 
 
@@ -156,7 +166,7 @@ def _merge_lines(audit: PartitionAudit, outcome: MergeOutcome, columns: int) -> 
 def _to_save(audit: PartitionAudit) -> tuple[LostRange, ...]:
     """What the expected election loses; where a person must choose a branch, what each loses."""
     elections = [expected_election(audit)]
-    if audit.fork_offset is not None and audit.loses_whoever_leads:
+    if audit.record_fork is not None and audit.loses_whoever_leads:
         elections = [*audit.elections]
     return tuple(dict.fromkeys(lost for each in elections for lost in each.lacking_ranges))
 
@@ -207,7 +217,7 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     elif worst.lacking.known and not best.lacking.known and _is_longest(audit, worst.candidate):
         text = (
             f"{_capitalised(worst.candidate.name)} has the longest log and is the "
-            "worst choice: the others hold committed records that it never had."
+            "worst choice: the others hold committed records that it lacks."
         )
     elif audit.verdict is Verdict.PENDING_TRUNCATION:
         newest = audit.newest
@@ -265,10 +275,17 @@ def expected_election(audit: PartitionAudit) -> Election:
     return audit.elections[0]
 
 
-def _savers(lost_ranges: Sequence[LostRange]) -> dict[Replica, int]:
-    """Replicas that together hold all records that are lost, each with its first such offset."""
-    chosen: dict[Replica, int] = {}
+def _savers(lost_ranges: Sequence[LostRange]) -> dict[Replica, tuple[int, bool]]:
+    """Replicas that together hold all records that are lost.
+
+    Each with its first such offset, and whether one of its records can be read.
+    """
+    chosen: dict[Replica, tuple[int, bool]] = {}
     for lost in sorted(lost_ranges, key=lambda each: len(each.replicas)):
         holder = next((each for each in lost.replicas if each in chosen), lost.replicas[0])
-        chosen[holder] = min(lost.first_offset, chosen.get(holder, lost.first_offset))
+        first_offset, is_readable = chosen.get(holder, (lost.first_offset, False))
+        chosen[holder] = (
+            min(lost.first_offset, first_offset),
+            is_readable or lost.records.total > 0,
+        )
     return chosen

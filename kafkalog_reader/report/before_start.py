@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
@@ -12,8 +11,7 @@ from kafkalog_reader.audits.plan.unanswered import put_back_text
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.report.advice_text import lists_saving
-from kafkalog_reader.report.command_text import SAVED
-from kafkalog_reader.report.shell_word import shell_word
+from kafkalog_reader.report.command_text import archive_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,17 +32,9 @@ def until_text(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 
 def keep_commands(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
-    """Archives of the folders from which a start cuts a torn batch: nothing else has its bytes.
-
-    A plain copy of a folder would be read as one more replica.
-    """
+    """Archives of the folders from which a start cuts a torn batch: nothing else has its bytes."""
     for replica, _ in _torn(audit):
-        archive = f"{SAVED}/{audit.topic}-{audit.partition}-broker-{replica.broker_id}.tar"
-        root, name = posixpath.split(replica.directory.path.rstrip("/"))
-        yield (
-            f"mkdir -p {SAVED} && tar -cf {shell_word(archive)} -C {shell_word(root or '.')} "
-            f"{shell_word(name)}"
-        )
+        yield archive_command(audit, replica)
 
 
 def _before(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:

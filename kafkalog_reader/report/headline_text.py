@@ -16,6 +16,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.integrity.damage import are_damaged, is_damage
 from kafkalog_reader.audits.log.record_count import behind_text
 from kafkalog_reader.audits.partition.partition_audit import joined, joined_names
 from kafkalog_reader.format.offset_words import offsets_words
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
+DAMAGED_WORD: Final = "DAMAGED"
 WORDS: Final = {
     Verdict.CONSISTENT: "identical",
     Verdict.LAGGING: "lagging",
     Verdict.PENDING_TRUNCATION: "PENDING TRUNCATION",
     Verdict.FORKED: "FORKED",
-    Verdict.DAMAGED_RECOVERABLE: "DAMAGED",
+    Verdict.DAMAGED_RECOVERABLE: DAMAGED_WORD,
     Verdict.DAMAGED_UNRECOVERABLE: "DAMAGED, NO INTACT COPY SUPPLIED",
     Verdict.UNDECIDABLE: "UNDECIDABLE",
     Verdict.COMMITTED_MISSING: "COMMITTED RECORDS MISSING",
@@ -45,11 +47,14 @@ QUICK_WORD: Final = "alike at the end"
 SOUND_WORD: Final = "sound"
 """For a single copy."""
 NOT_SOUND_WORD: Final = "NOT SOUND"
-"""For equal copies, or a single one, with other problems."""
+"""For equal copies, or a single one, with other problems than damage."""
+NOT_READ_WORD: Final = "NOT READ IN FULL"
+"""For a copy that is set aside although it is not known to be damaged."""
 LAGGING_WORD: Final = "LAGGING"
 """For a short copy whose election loses committed records, and may happen.
 """
 _HARMLESS: Final = frozenset({Verdict.CONSISTENT, Verdict.LAGGING})
+_NAMES_DAMAGE: Final = frozenset({Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE})
 _ALARMING: Final = "CH"
 _CONSEQUENCES: Final = 2
 """Maximum findings in one headline; all are listed below it."""
@@ -73,9 +78,16 @@ def is_alarming(audit: PartitionAudit, found: Sequence[Finding]) -> bool:
 
 def word_of(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     """The verdict as text; never "sound" or "identical" if something is wrong."""
+    is_damaged, word = are_damaged(found), WORDS[audit.verdict]
+    if audit.verdict in _NAMES_DAMAGE:
+        return NOT_READ_WORD if audit.set_aside and not is_damaged else word
+    if audit.verdict is Verdict.COMMITTED_MISSING:
+        return f"{word}, {DAMAGED_WORD}" if is_damaged else word
     if audit.verdict not in _HARMLESS:
-        return WORDS[audit.verdict]
+        return f"{DAMAGED_WORD}, {word}" if is_damaged else word
     if is_alarming(audit, found):
+        if is_damaged:
+            return DAMAGED_WORD
         is_the_lag = audit.verdict is Verdict.LAGGING and not _troubles(audit, found)
         return LAGGING_WORD if is_the_lag else NOT_SOUND_WORD
     if audit.verdict is Verdict.CONSISTENT and len(audit.replicas) == 1:
@@ -109,7 +121,7 @@ def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     """The text after the verdict in the line of one partition among many."""
     if audit.verdict is Verdict.FORKED:
         return f"at offset {audit.fork_offset:,}; {shown(choice_text(audit))}"
-    if audit.verdict in (Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE):
+    if audit.verdict in _NAMES_DAMAGE:
         worst = next((each for each in found if each.severity in _ALARMING), None)
         return "" if worst is None else shown(worst.message)
     if audit.missing is not None:
@@ -270,7 +282,7 @@ def _fork_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 def _forked_at(audit: PartitionAudit) -> str:
     """The fork of copies whose verdict names the damage."""
-    offset = audit.fork_offset
+    offset = audit.record_fork
     return "" if offset is None else f"forked at offset {offset:,} · "
 
 
@@ -279,9 +291,7 @@ def _damaged_on(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     directories = {
         each.directory
         for each in found
-        if each.directory is not None
-        and each.severity in _ALARMING
-        and each.code not in _OF_SEVERAL
+        if each.directory is not None and is_damage(each) and each.code not in _OF_SEVERAL
     }
     damaged = [each for each in audit.everyone if each.directory in directories]
     return f"on {joined_names(damaged)} · " if damaged else ""

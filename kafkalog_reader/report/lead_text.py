@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
+from kafkalog_reader.audits.partition.partition_audit import (
+    joined_ids,
+    joined_names,
+    outvoted_copies,
+)
 from kafkalog_reader.salvage.one_sided import one_sided_ranges
 
 if TYPE_CHECKING:
@@ -28,16 +32,18 @@ def lead_text(audit: PartitionAudit) -> str:
     if len(alike) == len(audit.everyone) and not audit.lacking:
         return "every copy may lead this partition: none is a better leader than another"
     lead = f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
-    if audit.fork_offset is not None and audit.loses_whoever_leads:
+    if audit.record_fork is not None and audit.loses_whoever_leads:
         return f"unless another branch is chosen, {lead}"
     return lead
 
 
 def may_move(audit: PartitionAudit, replica: ReplicaAudit) -> bool:
-    """Whether it should not lead, and has no record that only it has."""
+    """Whether it should not lead, and has no record that only it has, unless others outvote it."""
     if any(each.replica is replica.files for each in _best(audit)):
         return False
-    return all(each.replicas != (replica.files,) for each in one_sided_ranges(audit))
+    return replica in outvoted_copies(audit) or all(
+        each.replicas != (replica.files,) for each in one_sided_ranges(audit)
+    )
 
 
 def _best(audit: PartitionAudit) -> tuple[Candidate, ...]:

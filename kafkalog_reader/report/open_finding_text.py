@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.io.names import shown
@@ -20,44 +20,66 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.plan import Plan
 
 _MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
+_IN_FULL: Final = 3
+"""Maximum paragraphs in full about findings of one kind."""
 _SHOWN: Final = 10
 """Maximum findings, and names of partitions with the same one; ``--format json`` has all."""
 
 
 def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
-    """The findings, those with the same words in one paragraph, and where to read more."""
+    """The findings, those of one kind together, and where to read more."""
     if not plan.open_findings:
         return
     if plan.partitions:
         yield ()
-    groups = [*_alike(plan.open_findings)]
+    groups = [*_paragraphs(plan.open_findings)]
     done: set[object] = set()
-    for same in groups[:_SHOWN]:
+    for same, text in groups[:_SHOWN]:
         first = same[0]
-        beginning = (Span(f"{first.code} {SEVERITY_WORDS[first.severity]} ", Style.LOST),)
-        text = f"{_names(same)}: {first.message}"
+        beginning = (Span(f"{_head(first)} ", Style.LOST),)
         yield from wrapped(shown(text), columns, beginning=beginning)
         repairs = tuple(repair for each in same[:_SHOWN] for repair in each.repairs)
         to_do = first.actions, repairs
         if (first.log_directory is not None or repairs) and to_do not in done:
             done.add(to_do)
             yield from to_do_lines(first.actions, repairs, columns, indent=2)
-    if left := sum(map(len, groups[_SHOWN:])):
+    if left := sum(len(same) for same, _ in groups[_SHOWN:]):
         yield (Span(f"... {left:,} more (--format json)"),)
     yield from _more_lines(plan, columns)
 
 
-def _alike(found: Sequence[OpenFinding]) -> Iterator[list[OpenFinding]]:
-    """Findings with the same code, words and actions, in the order of the first of each."""
-    alike: dict[tuple[object, ...], list[OpenFinding]] = {}
+def open_finding_texts(plan: Plan) -> list[str]:
+    """The same paragraphs without commands, each as one text."""
+    return [f"{_head(same[0])} {text}" for same, text in _paragraphs(plan.open_findings)]
+
+
+def _head(found: OpenFinding) -> str:
+    return f"{found.code} {SEVERITY_WORDS[found.severity]}"
+
+
+def _paragraphs(
+    found: Sequence[OpenFinding],
+) -> Iterator[tuple[Sequence[OpenFinding], str]]:
+    """The findings of each paragraph and its text: kind by kind, the same words once.
+
+    A kind has the same code and actions. Its first paragraphs are in full words; what is left has
+    other places and numbers, and is named in one more.
+    """
+    kinds: dict[tuple[object, ...], dict[str, list[OpenFinding]]] = {}
     for each in found:
-        key = each.code, each.severity, each.message, each.actions, each.log_directory is None
-        alike.setdefault(key, []).append(each)
-    yield from alike.values()
+        kind = each.code, each.severity, each.actions, each.log_directory is None
+        kinds.setdefault(kind, {}).setdefault(each.message, []).append(each)
+    for of_kind in kinds.values():
+        alike = [*of_kind.values()]
+        for same in alike[:_IN_FULL]:
+            yield same, f"{_names(same)}: {same[0].message}"
+        if rest := [each for same in alike[_IN_FULL:] for each in same]:
+            title = CATALOGUE[rest[0].code].title
+            yield rest, f"{_names(rest)}: {title} (--format json has each)"
 
 
 def _names(same: Sequence[OpenFinding]) -> str:
-    names = [each.name for each in same]
+    names = [*dict.fromkeys(each.name for each in same)]
     if len(names) > _SHOWN and same[0].log_directory is None:
         return several_text(names)
     return ", ".join(names)
@@ -77,7 +99,7 @@ def _more_lines(plan: Plan, columns: int) -> Iterator[Line]:
     start = ""
     if is_next:
         start = f"start {brokers_text(plan.brokers)}{'' if plan.is_one_broker else ' in any order'}"
-    if not names or not plan.choices or is_missing:
+    if not names or not (plan.choices or plan.brokers) or is_missing:
         yield (Span(f"What it means: kafkalog explain {plan.open_findings[0].code}"),)
         if start and len(of_partitions) == len(plan.open_findings) and not is_missing:
             yield from wrapped(f"{start.capitalize()}.", columns, hanging=0)

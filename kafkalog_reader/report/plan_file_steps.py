@@ -6,7 +6,7 @@ import posixpath
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.file_repair import Move, Write, move_aside
+from kafkalog_reader.audits.integrity.file_repair import Move, Rewrite, Write, move_aside
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
 from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.plan.start_order import Replacement
 
+SWAP: Final = ".swap"
+"""Ends the names of new segments that replace old ones at the next start."""
 LOG_STARTS: Final = "log-start-offset-checkpoint"
 _VERSION: Final = "0"
 """First line of a checkpoint, before the number of rows."""
@@ -58,6 +60,11 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
             "This copy cannot be compared with the others, and a follower fetches nothing again "
             "that it already has."
         )
+    elif broker in choice.outvoted:
+        why = (
+            "This copy holds other records than more copies or in-sync replicas do, under the same "
+            "leader epoch. A follower would keep them, and Kafka never notices."
+        )
     else:
         why = (
             f"Broker {broker} comes up with this copy, but it never gets in sync with broker "
@@ -85,16 +92,25 @@ def repair_step(choice: Choice, broker: int) -> PlanStep:
         if loss.broker_id == broker and loss.outcome in _UNREPAIRED
     ]
     body = None
-    if isinstance(repairs[0], Write):
+    if isinstance(repairs[0], Write | Rewrite):
         body = FileBody(path=repairs[0].path, lines=repairs[0].lines)
         what = f"write {posixpath.basename(body.path)} of {shown(choice.name)}"
         done = "With that file it serves the copy."
+        if not why:
+            why = [f"The broker cannot read that file of its copy of {shown(choice.name)}."]
     elif isinstance(repairs[0], Move) and posixpath.basename(repairs[0].path) == CLEAN_SHUTDOWN:
         what = f"move {CLEAN_SHUTDOWN} aside"
         done = "Then it checks its logs and rebuilds their indexes, as after a crash."
         why = [
             "The logs contradict this marker of a clean shutdown. Without this, the broker trusts "
             f"it, and its start removes records of {choice.name} and maybe of others."
+        ]
+    elif any(isinstance(each, Move) and each.path.endswith(SWAP) for each in repairs):
+        what = f"keep the old segments of {shown(choice.name)}"
+        done = "Then it loads them, and not the damaged .swap files, which are kept aside."
+        why = [
+            "Without this, the start puts damaged .swap files in the place of sound segments, and "
+            "checks nothing before."
         ]
     else:
         what = f"move the index files of {shown(choice.name)}'s last segment aside"

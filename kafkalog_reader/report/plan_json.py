@@ -25,6 +25,16 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "nothingToDo": plan.is_clean,
         "brokers": list(plan.brokers),
         "lost": lost_object(plan.lost),
+        "lostAlready": [
+            {
+                "topic": each.topic,
+                "partition": each.partition,
+                "firstOffset": each.first_offset,
+                "nextOffset": each.next_offset,
+                "isCommitted": each.is_committed,
+            }
+            for each in plan.lost_already
+        ],
         "startOrder": [list(start.brokers) for start in plan.order.starts],
         "replacedCopies": [
             {

@@ -57,7 +57,7 @@ def _remove(choices: Sequence[Choice], broker: int) -> PlanStep:
             (c, lost)
             for c in choices
             for lost in c.lost
-            if max({*lost.brokers} & {*c.apart}, default=None) == broker
+            if lost.by_reassignment and max({*lost.brokers} & {*c.apart}) == broker
         ),
     )
 

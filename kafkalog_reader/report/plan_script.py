@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.lost_already_text import lost_already_text
+from kafkalog_reader.report.open_finding_text import open_finding_texts
 from kafkalog_reader.report.plan_step import (
     BROKERS,
     CONTROLLERS,
@@ -113,8 +115,8 @@ def _head(plan: Plan, body: str) -> Iterator[str]:
 
 
 def _body(plan: Plan) -> Iterator[str]:
-    if plan.choices:
-        yield _say(headline(plan))
+    if said := headline(plan) if plan.choices else lost_already_text(plan):
+        yield _say(said)
     for text in unseen_texts(plan):
         yield _say(text)
     for text in unanswered_texts(plan):
@@ -123,8 +125,7 @@ def _body(plan: Plan) -> Iterator[str]:
         if each.unknown_copies:
             yield _say(way_out_text(each))
             yield from map(_say, way_out_commands(plan, each))
-    for found in plan.open_findings:
-        yield _say(f"{found.code} {found.name}: {found.message}")
+    yield from map(_say, open_finding_texts(plan))
     if plan.unanswered or plan.open_findings:
         yield f"go_on {_quoted('These steps do not settle that. Go on anyway?')}"
     for number, step in enumerate(plan_steps(plan), 1):
@@ -200,4 +201,7 @@ def _filled_in(command: str) -> str:
         .replace(f"zookeeper-shell.sh {ZOOKEEPER}", 'zookeeper-shell.sh "$ZOOKEEPER"')
         .replace("--output SAVED/", '--output "$SAVED"/')
         .replace("--output 'SAVED/", '--output "$SAVED"/\'')
+        .replace("mkdir -p SAVED/", 'mkdir -p "$SAVED"/')
+        .replace("tar -cf SAVED/", 'tar -cf "$SAVED"/')
+        .replace("tar -cf 'SAVED/", 'tar -cf "$SAVED"/\'')
     )

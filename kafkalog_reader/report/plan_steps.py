@@ -9,7 +9,7 @@ from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_
 from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.command_text import forbid_command
+from kafkalog_reader.report.command_text import archive_commands, forbid_command
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands
 from kafkalog_reader.report.plan_file_steps import file_steps, repair_step
@@ -17,6 +17,7 @@ from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
 from kafkalog_reader.report.plan_step import (
     BROKERS,
     CONTROLLERS,
+    SAVED,
     ZOOKEEPER,
     Check,
     ElectionCall,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.file_repair import Repair
-    from kafkalog_reader.audits.plan.choice import Choice
+    from kafkalog_reader.audits.plan.choice import Choice, LostRecords
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.start_order import Settled, Start
@@ -42,7 +43,7 @@ _START_WORDS: Final = {
     StartOutcome.HIDDEN: "the start hides {}",
     StartOutcome.CUT: "the start cuts {} off its end",
     StartOutcome.EMPTIED: "the start deletes every segment: {}",
-    StartOutcome.STRAY: "the start sets the directory aside, with {}, and begins empty",
+    StartOutcome.STRAY: "the start sets the directory aside, with {}",
     StartOutcome.EXPIRED: "retention deletes {} right after the start",
     StartOutcome.DIRECTORY_OFFLINE: "its log directory does not come up",
     StartOutcome.BROKER_ABORTS: "with this copy the broker does not come up",
@@ -89,10 +90,10 @@ def _save(plan: Plan) -> Iterator[PlanStep]:
     alone: list[Choice] = []
     if not plan.waiting:  # else the next plan saves them
         commands += [
-            salvage_command(plan, choice, broker, first_offset)
+            command
             for choice in plan.losing
             if choice.merge is None
-            for broker, first_offset in _savers(choice)
+            for command in _saving(plan, choice)
         ]
         alone = [c for c in plan.choices if c.only_copy and not c.lost and c.merge is None]
     commands += [salvage_command(plan, choice, *choice.only_copy or (0, 0)) for choice in alone]
@@ -106,7 +107,7 @@ def _save(plan: Plan) -> Iterator[PlanStep]:
             kind=StepKind.SAVE,
             title=title,
             texts=(*map(_merge_text, plan.merged), *map(_alone_text, alone)),
-            commands=tuple(commands),
+            commands=tuple(dict.fromkeys(commands)),
         )
 
 
@@ -150,12 +151,23 @@ def _place(choice: Choice) -> PlanStep:
     )
 
 
-def _savers(choice: Choice) -> list[tuple[int, int]]:
-    """Brokers that together hold all records that are lost, each with its first such offset."""
-    chosen: dict[int, int] = {}
+def _saving(plan: Plan, choice: Choice) -> Iterator[str]:
+    """What keeps all that one partition loses: an archive where no record of it can be read."""
+    for broker, lost in _savers(choice):
+        if any(each.records.total for each in lost):
+            first_offset = min(each.first_offset for each in lost)
+            yield salvage_command(plan, choice, broker, first_offset)
+        else:
+            archive = f"{SAVED}/{choice.name}-broker-{broker}.tar"
+            yield from archive_commands(choice.paths[broker], archive)
+
+
+def _savers(choice: Choice) -> list[tuple[int, list[LostRecords]]]:
+    """Brokers that together hold all records that are lost, each with those it is to save."""
+    chosen: dict[int, list[LostRecords]] = {}
     for lost in sorted(choice.lost, key=lambda each: len(each.brokers)):
         holder = next((each for each in lost.brokers if each in chosen), lost.brokers[0])
-        chosen[holder] = min(lost.first_offset, chosen.get(holder, lost.first_offset))
+        chosen.setdefault(holder, []).append(lost)
     return sorted(chosen.items())
 
 

@@ -13,6 +13,7 @@ from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.election_text import lost_words
+from kafkalog_reader.report.lost_already_text import lost_already_text
 from kafkalog_reader.report.open_finding_text import open_finding_lines, several_text
 from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, lost_text
 from kafkalog_reader.report.plan_steps import plan_steps, start_text
@@ -44,11 +45,9 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
         return
     yield from _choice_lines(plan, columns)
     yield ()
-    stopped = (
-        ""
-        if plan.is_one_broker
-        else "Every broker is stopped now, and stays so until a step starts it. "
-    )
+    stopped = "Every broker is stopped now, and stays so until a step starts it. "
+    if plan.is_one_broker:
+        stopped = ""
     text = f"Read all steps before the first. {stopped}Replace the words in capitals."
     yield from wrapped(text, columns, hanging=0)
     for number, step in enumerate(plan_steps(plan), 1):
@@ -60,6 +59,8 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     """The first lines: what has no plan, what to start in which order, and what is lost."""
     yield from _unanswered_lines(plan, columns)
     if not plan.choices:
+        if lost := lost_already_text(plan):
+            yield from wrapped(lost, columns, hanging=0)
         return
     style = Style.SOUND if plan.is_clean else Style.STRONG
     for line in wrapped(headline(plan), columns, hanging=0):
@@ -185,7 +186,11 @@ def _counted(number: int, one: str, several: str) -> str:
 
 
 def headline(plan: Plan) -> str:
-    """The order of starts and what it loses, in a sentence or two."""
+    """The order of starts and what it loses, and what is lost already."""
+    return " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
+
+
+def _headline(plan: Plan) -> str:
     answer = _answer(plan)
     if not plan.unanswered:
         return answer

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _WORDS: Final = {
     StartOutcome.EMPTIED: "its next start deletes every segment",
-    StartOutcome.STRAY: "its next start sets the directory aside and begins empty",
+    StartOutcome.STRAY: "its next start sets the directory aside",
     StartOutcome.DIRECTORY_OFFLINE: "its log directory does not come up",
     StartOutcome.BROKER_ABORTS: "it does not come up",
     StartOutcome.EXPIRED: "retention deletes what is here right after its next start",

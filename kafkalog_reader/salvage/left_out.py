@@ -75,7 +75,9 @@ class NotedDamage(Damage):
         """For a second reading, which repeats what the first one reported."""
         return cls(Places(), Mode.DROPMALFORMED)
 
-    def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
+    def left_out(
+        self, error: LocatedError, *, batches: int = 1, next_offset: int | None = None
+    ) -> None:
         """Note the place, then warn; a batch that is reported twice counts once."""
         where = error.where
         if self._are_batches and where.position is not None:
@@ -85,7 +87,7 @@ class NotedDamage(Damage):
             positions.add(where.position)
         are_batches = self._are_batches and where.position is not None
         self._places.add(error, batches, are_batches=are_batches)
-        super().left_out(error, batches=batches)
+        super().left_out(error, batches=batches, next_offset=next_offset)
 
     def stretch_left_out(self, error: LocatedError) -> None:
         """Note bytes that form no batch, or a file that cannot be read."""
@@ -113,10 +115,12 @@ class UnreadCopies(Damage):
         super().__init__(Mode.PERMISSIVE)
         self.errors: list[LocatedError] = []
 
-    def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
+    def left_out(
+        self, error: LocatedError, *, batches: int = 1, next_offset: int | None = None
+    ) -> None:
         """Keep the error, then warn."""
         self.errors.append(error)
-        super().left_out(error, batches=batches)
+        super().left_out(error, batches=batches, next_offset=next_offset)
 
     def taken(self) -> list[LocatedError]:
         """The errors since the last call."""

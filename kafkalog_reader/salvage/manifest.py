@@ -69,6 +69,7 @@ class SalvagedPartition:
         doubtful: batches with doubtful offsets, by segment.
         lost: offsets that the copy should hold but does not, as far as known.
         lacking: offsets asked for that only other copies hold, such as the branch after a fork.
+        in_sync_not_supplied: node ids of the in-sync replicas where no copy of one was supplied.
         is_in_place: of a log, whether it is for the place of its copies; None for Parquet.
         notes: further counts for segments: transactions and producers.
         warnings: other warnings of the reader.
@@ -91,6 +92,7 @@ class SalvagedPartition:
     is_in_place: bool | None = None
     is_finished: bool = False
     lacking: list[Lacking] = field(default_factory=list)
+    in_sync_not_supplied: tuple[int, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -107,7 +109,8 @@ class SalvagedPartition:
         """Whether all that the copies should hold is here, at offsets that are not in doubt."""
         has_torn = any(repair.kind == "tornBatch" for repair in self.repairs)
         is_lacking = self.left_out.count or self.doubtful or self.lost or has_torn or self.lacking
-        return self.is_finished and not is_lacking and not self.records_of_transactions
+        is_whole = not is_lacking and not self.in_sync_not_supplied
+        return self.is_finished and is_whole and not self.records_of_transactions
 
     @property
     def records_of_transactions(self) -> int:
@@ -160,9 +163,11 @@ class SalvagedPartition:
                     "firstOffset": each.first_offset,
                     "lastOffset": each.next_offset - 1,
                     "isFork": each.is_fork,
+                    "isUnderOneLeaderEpoch": each.is_contradiction,
                 }
                 for each in self.lacking
             ],
+            "inSyncNotSupplied": list(self.in_sync_not_supplied),
             **self.notes,
             "warnings": [shown(warning) for warning in self.warnings],
         }

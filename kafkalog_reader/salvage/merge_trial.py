@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import RESTORE_OLD_SEGMENTS
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
@@ -16,6 +17,9 @@ from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
@@ -28,12 +32,15 @@ advised for larger ones."""
 _DAMAGED: Final = (Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE)
 
 
-def with_merge_outcome(audit: PartitionAudit) -> PartitionAudit:
+def with_merge_outcome(audit: PartitionAudit, found: Iterable[Finding] = ()) -> PartitionAudit:
     """The audit with what a merge would give, if no leader has all records intact.
 
-    A merge that ``kafkalog salvage`` would refuse gives nothing.
+    A merge that ``kafkalog salvage`` would refuse gives nothing. Where a finding has the old
+    segments of a damaged new one, they come first.
     """
     if not _needs_merging(audit):
+        return audit
+    if any(each.repairs and each.actions[0] == RESTORE_OLD_SEGMENTS for each in found):
         return audit
     request = ReadRequest(mode=Mode.PERMISSIVE, log_range_only=True)
     directories = [each.directory for each in audit.everyone]

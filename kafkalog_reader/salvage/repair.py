@@ -130,8 +130,10 @@ class _Noted(Damage):
         super().__init__(Mode.DROPMALFORMED)
         self.is_damaged = False
 
-    def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
-        del error, batches
+    def left_out(
+        self, error: LocatedError, *, batches: int = 1, next_offset: int | None = None
+    ) -> None:
+        del error, batches, next_offset
         self.is_damaged = True
 
 

@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.partition.outside_isr import InSyncReplicas
 from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.salvage.counts import Reason
@@ -22,6 +23,7 @@ from kafkalog_reader.salvage.survey import survey
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.best_replica import chosen_by_partition
+from kafkalog_reader.tables.current_topics import CurrentTopics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,6 +85,8 @@ def salvage(
         groups, foreign = _without_foreign(groups, request, receiver)
         receiver.check(copies[0] for copies, *_ in groups)
     folders = OutputFolder(output, evidence)
+    supplied = dict(evidence.topic_partitions(replace(request, brokers=None)))
+    in_sync = InSyncReplicas(evidence)
     done: list[SalvagedPartition] = []
     refused: list[str] = []
     is_finished = False
@@ -90,6 +94,8 @@ def salvage(
         for copies, unread, others, lacking in groups:
             salvaged = SalvagedPartition(directory=copies[0], unread_copies=len(unread))
             salvaged.lacking = list(_asked(lacking, request))
+            of_partition = supplied.get(copies[0].identity, copies)
+            salvaged.in_sync_not_supplied = in_sync.not_supplied(of_partition)
             for error_of_copy in unread:
                 salvaged.left_out.add(error_of_copy)
             done.append(salvaged)
@@ -119,7 +125,9 @@ def _chosen(evidence: Evidence, request: ReadRequest, expected: ExpectedEnds) ->
     copy is salvaged.
     """
     damage = UnreadCopies()
-    for copies, chosen, lacking in chosen_by_partition(evidence, request, damage, expected):
+    members = CurrentTopics(evidence=evidence).members
+    found = chosen_by_partition(evidence, request, damage, expected, members=members)
+    for copies, chosen, lacking in found:
         unread = damage.taken()
         if unread and not chosen:
             yield copies[:1], unread[1:], (), ()

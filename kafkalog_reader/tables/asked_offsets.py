@@ -280,7 +280,8 @@ class _AskedOffsets:
         offsets = self._request.offsets_of(self._replica.topic, self._replica.partition)
         error = self._expected.missing_at_end(self._replica, self._log_end, offsets)
         if error is not None:
-            self._request.damage.missing(error)
+            end = self._expected.of_log(self._replica)
+            self._request.damage.missing(error, None if end is None else end.next_offset)
 
     def _first_of_the_last(self, request: ReadRequest, count: int) -> int:
         """The offset from which ``count`` records follow, or the start if there are fewer."""

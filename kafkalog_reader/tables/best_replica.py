@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
@@ -17,9 +21,11 @@ from kafkalog_reader.io.one_look import one_look_each
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.log_tail import LogTail, end_after_damage, scan_tail
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
+from kafkalog_reader.scan.sparse_index import SparseIndex
+from kafkalog_reader.tables.contradictions import contradictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.scan.damage import Damage
@@ -35,15 +41,22 @@ class Lacking:
 
     Attributes:
         is_fork: the chosen copy has other records at the first of these offsets.
+        is_contradiction: it has them under the same leader epoch, so that no broker notices.
     """
 
     replica: PartitionDirectory
     first_offset: int
     next_offset: int
     is_fork: bool
+    is_contradiction: bool = False
 
     def __str__(self) -> str:
         """For a warning."""
+        if self.is_contradiction:
+            return (
+                f"{self.replica.replica_name} holds other records from offset {self.first_offset} "
+                "on, under the same leader epoch"
+            )
         count = self.next_offset - self.first_offset
         held = f"{self.replica.replica_name} holds {count} from offset {self.first_offset} on"
         return f"{held} (a fork: other records)" if self.is_fork else held
@@ -69,6 +82,8 @@ class ComparedCopies:
         return next(tail.next_offset for each, tail in self.copies if each is self.best)
 
 
+Members = Callable[[Sequence["PartitionDirectory"]], Collection["PartitionDirectory"]]
+"""Which of the copies of a partition are in the ISR; none if that is unknown."""
 Lineage = list[tuple[int, int]]
 """(leader epoch, first offset) in order: each epoch lasts to the next one's first offset."""
 
@@ -79,6 +94,7 @@ def chosen_by_partition(
     damage: Damage,
     expected: ExpectedEnds | None = None,
     narrowed: Callable[[Sequence[PartitionDirectory]], Sequence[PartitionDirectory]] | None = None,
+    members: Members | None = None,
 ) -> Iterator[tuple[Sequence[PartitionDirectory], Sequence[PartitionDirectory], Sequence[Lacking]]]:
     """Yield all live copies of each partition, those to read, and what the best of them lacks.
 
@@ -91,6 +107,7 @@ def chosen_by_partition(
         expected: reads checkpoints, which must be older than the logs, before folders of their log
             directory are listed. The best copy must also reach what those of other copies prove.
         narrowed: the copies of which the best is chosen; by default all.
+        members: called where copies contradict each other: which of them are in the ISR.
 
     Raises:
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
@@ -105,7 +122,7 @@ def chosen_by_partition(
                     expected.prepare(replica.log_directory)
             if request.replica == "best" and len(replicas) > 1:
                 compared = replicas if narrowed is None else narrowed(replicas)
-                found = compared_copies(compared, damage)
+                found = compared_copies(compared, damage, members)
                 if found is None:
                     yield replicas, (), ()
                 else:
@@ -144,9 +161,11 @@ def best_and_lacking(
 
 
 def compared_copies(
-    supplied: Sequence[PartitionDirectory], damage: Damage
+    supplied: Sequence[PartitionDirectory], damage: Damage, members: Members | None = None
 ) -> ComparedCopies | None:
     """The best copy, see ``best_and_lacking``, and where the log of each readable copy ends.
+
+    A copy whose records others outvote is not chosen, as far as a look at a few places shows.
 
     Raises:
         UnreadableFileError: a copy cannot be read, in mode ``FAILFAST``: it may be the best.
@@ -160,15 +179,37 @@ def compared_copies(
             damage.left_out(error)
     if not replicas:
         return None
-    best = max(range(len(replicas)), key=lambda number: _rank(tails[number]))
     ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=True)]
+    lengths = sorted(end.next_offset for end in ends)
+    found = contradictions(replicas, lengths[-2]) if len(ends) > 1 else ()
+    in_sync = members(replicas) if found and members is not None else ()
+    outvoted = {each for one in found for each in one.outvoted(in_sync)}
+    best = max(
+        range(len(replicas)),
+        key=lambda number: (replicas[number] not in outvoted, *_rank(tails[number])),
+    )
     best_end = ends[best].next_offset
+    contradicting = {
+        replica: one.first_offset
+        for one in reversed(found)
+        for replica in one.against(replicas[best])
+    }
     lacking: list[Lacking] = []
     for number, replica in enumerate(replicas):
-        if _rank(tails[number]) != _rank(tails[best]):
-            own_end = ends[number].next_offset
+        own_end = ends[number].next_offset
+        if replica in contradicting:
+            lacking.append(
+                Lacking(
+                    replica=replica,
+                    first_offset=contradicting[replica],
+                    next_offset=own_end,
+                    is_fork=True,
+                    is_contradiction=True,
+                )
+            )
+        elif _rank(tails[number]) != _rank(tails[best]):
             end = min(own_end, best_end)
-            fork = _fork(_lineage(replica), _lineage(replicas[best]), end)
+            fork = _fork_of_copies(replica, replicas[best], end)
             if own_end > fork:
                 lacking.append(
                     Lacking(
@@ -187,13 +228,16 @@ def warn_of_lacking(
 ) -> None:
     """Name the offsets of other copies that the chosen one lacks, if there are some."""
     if lacking:
+        shows = any(each.is_contradiction for each in lacking)
         logger.warning(
-            "%s-%s%s: read from %s, which lacks offsets of other copies: %s",
+            "%s-%s%s: read from %s, which lacks %s of other copies: %s%s",
             shown(chosen.topic or "?"),
             chosen.partition,
             f" of cluster {shown(chosen.log_directory.cluster_id or '?')}" if with_cluster else "",
             chosen.replica_name,
+            "records" if shows else "offsets",
             "; ".join(map(str, lacking)),
+            ". `replica-diff` shows the differences" if shows else "",
         )
 
 
@@ -203,6 +247,39 @@ def _broker(replica: str) -> int | None:
 
 def _rank(tail: LogTail) -> tuple[int, int]:
     return (-1 if tail.last_leader_epoch is None else tail.last_leader_epoch, tail.next_offset)
+
+
+def _fork_of_copies(one: PartitionDirectory, other: PartitionDirectory, end: int) -> int:
+    """The first offset from which the leader epochs of two copies differ; else ``end``.
+
+    A checkpoint may be older than its log, or of another one: where it says that the copies differ
+    and their batches say that they do not, the batches count.
+    """
+    fork = _fork(_lineage(one), _lineage(other), end)
+    if fork == end:
+        return end
+    epochs = _epoch_of_batch(one, fork), _epoch_of_batch(other, fork)
+    if None in epochs or epochs[0] != epochs[1]:
+        return fork
+    return _fork(_lineage_of_batches(one), _lineage_of_batches(other), end)
+
+
+def _epoch_of_batch(directory: PartitionDirectory, offset: int) -> int | None:
+    """The leader epoch of the first batch that ends at or above an offset; None if unknown."""
+    log = [each for each in segments(directory) if each.log_size]
+    number = max(bisect_right(log, offset, key=lambda each: each.base_offset) - 1, 0)
+    if not log:
+        return None
+    segment, start = log[number], 0
+    if segment.offset_index_size:
+        with SparseIndex(segment, context=directory.context) as index:
+            if (entry := index.last_below_offset(offset)) >= 0:
+                start = index[entry][1]
+    for run in Scan(segment, CHAIN_OF_HEADERS, start, context=directory.context).runs():
+        reaching = np.flatnonzero(run.last_offset >= offset)
+        if len(reaching):
+            return int(run.leader_epoch[reaching[0]])
+    return None
 
 
 def _fork(one: Lineage, other: Lineage, end: int) -> int:
@@ -228,6 +305,10 @@ def _lineage(directory: PartitionDirectory) -> Lineage:
         entries = None
     if entries:
         return [(entry.leader_epoch, entry.start_offset) for entry in entries]
+    return _lineage_of_batches(directory)
+
+
+def _lineage_of_batches(directory: PartitionDirectory) -> Lineage:
     lineage: Lineage = []
     for segment in segments(directory):
         if segment.log_size is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.io.remote_part import with_remote
-from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import chosen_by_partition
 from kafkalog_reader.tables.current_topics import CurrentTopics
 
@@ -35,8 +34,9 @@ def chosen_replicas(
     Raises:
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
     """
-    damage = Damage(request.mode)
+    damage = request.damage
     topics = CurrentTopics(evidence=evidence)
     supplied = with_remote(evidence)
-    for _, chosen, _ in chosen_by_partition(supplied, request, damage, expected, topics.copies):
+    found = chosen_by_partition(supplied, request, damage, expected, topics.copies, topics.members)
+    for _, chosen, _ in found:
         yield from chosen

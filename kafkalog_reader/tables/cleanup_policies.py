@@ -44,17 +44,32 @@ class CleanupPolicies:
         Returns:
             None if no supplied metadata log has the topic.
         """
+        is_compacted, _ = self._of(directory)
+        return is_compacted
+
+    def is_only_compacted(self, directory: PartitionDirectory) -> bool | None:
+        """Whether nothing else removes records of a replica: retention deletes no segment.
+
+        Returns:
+            None if no supplied metadata log has the topic, or its policy.
+        """
+        _, policy = self._of(directory)
+        return None if policy is None else policy.strip() == "compact"
+
+    def _of(self, directory: PartitionDirectory) -> tuple[bool | None, str | None]:
+        """Whether a replica is compacted, and the policy if the metadata log has one."""
         root, topic = directory.log_directory, directory.topic
         cluster = self._clusters.get(root.cluster_id)
         if topic is None or cluster is None or topic not in cluster.names.values():
-            return None
+            return None, None
         policy = cluster.policy(topic, root.broker_id)
         if policy is not None:
-            return "compact" in policy
+            return "compact" in policy, policy
         try:
-            return (topic, directory.partition) in checkpointed_offsets(root, _CLEANER_OFFSETS)
+            rows = checkpointed_offsets(root, _CLEANER_OFFSETS)
         except LocatedError:  # `kafkalog verify` reports it
-            return None
+            return None, None
+        return (topic, directory.partition) in rows, None
 
     @cached_property
     def _clusters(self) -> Mapping[str | None, _Cluster]:

@@ -16,6 +16,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.metadata_history import metadata_history, metadata_units
+from kafkalog_reader.tables.partition_states import PartitionStatesTable
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
@@ -62,6 +63,25 @@ class CurrentTopics:
             ", ".join(each.replica_name for each in supplied if each not in kept),
         )
         return kept
+
+    def members(self, copies: Sequence[PartitionDirectory]) -> Sequence[PartitionDirectory]:
+        """The copies that are in the ISR, or eligible leader replicas, by the metadata log."""
+        directory = copies[0]
+        place = directory.log_directory.cluster_id, directory.topic, directory.partition
+        brokers = self._members.get(place, frozenset())
+        return [each for each in copies if each.log_directory.broker_id in brokers]
+
+    @cached_property
+    def _members(self) -> Mapping[tuple[str | None, str | None, int | None], frozenset[int]]:
+        table, request = PartitionStatesTable(), ReadRequest(mode=Mode.PERMISSIVE)
+        found: dict[tuple[str | None, str | None, int | None], frozenset[int]] = {}
+        for unit in table.units(self.evidence, request):
+            for part in table.read(unit, request):
+                for row in part.to_pylist():
+                    if row["endOffset"] is None and row["change"] != "removed":
+                        members = (*(row["isr"] or ()), *(row["eligibleLeaderReplicas"] or ()))
+                        found[row["clusterId"], row["topic"], row["partition"]] = frozenset(members)
+        return found
 
     @cached_property
     def _ids(self) -> Mapping[tuple[str | None, str | None], str]:

@@ -19,7 +19,7 @@ from kafkalog_reader.decode.record_buffers import control_type_name
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpoint_path
 from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT, may_be_compacted
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import LOG_START_CHECKPOINT, shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.batch_run import MAX_OFFSET
@@ -29,7 +29,7 @@ from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_shares import grouped
-from kafkalog_reader.tables.log_unit import LOG_START_CHECKPOINT, log_start_offset
+from kafkalog_reader.tables.log_unit import log_start_offset
 from kafkalog_reader.tables.offset_spans import Fate, OffsetSpans, joined
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.rows import build_rows

@@ -96,6 +96,7 @@ def current_commits(unit: LogUnit, request: ReadRequest, progress: Progress) -> 
         assigned=request.assigned,
         mode=request.mode,
         fail_on_data_loss=request.fail_on_data_loss,
+        hidden=request.hidden,
     )
     schema = GroupCommitsTable().projected(asked)
     newest = NewestCommits(schema, asked)

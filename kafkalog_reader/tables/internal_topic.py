@@ -27,6 +27,7 @@ def log_request(request: ReadRequest, topic: str) -> ReadRequest:
         mode=request.mode,
         fail_on_data_loss=request.fail_on_data_loss,
         max_partition_bytes=request.max_partition_bytes,
+        hidden=request.hidden,
     )
 
 

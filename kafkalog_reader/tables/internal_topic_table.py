@@ -9,6 +9,7 @@ from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.log_unit import LogUnit, slices_of
+from kafkalog_reader.tables.lost_start import with_starts_checked
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.table import Table
 
@@ -48,7 +49,8 @@ class InternalTopicTable(Table[InternalTopicUnit]):
         """One unit for each partition of the internal topic."""
         log = log_request(request, self.log_topic)
         expected = ExpectedEnds()
-        for directory in chosen_replicas(evidence, log, expected):
+        chosen = chosen_replicas(evidence, log, expected)
+        for directory in with_starts_checked(chosen, evidence, log):
             slices = tuple(slices_of(directory, log, log.damage, expected))
             size = sum(each.stop - each.start for each in slices)
             yield InternalTopicUnit(size_in_bytes=size, slices=slices, evidence=evidence)

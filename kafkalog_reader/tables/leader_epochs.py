@@ -12,7 +12,6 @@ import numpy as np
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.identity import identity_of
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
-    from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.request import ReadRequest
 
 
@@ -60,14 +58,14 @@ class LeaderEpochsTable(Table[DirectoryUnit]):
         schema = self.projected(request)
         sources: tuple[tuple[str, Callable[[PartitionDirectory], _Intervals]], ...] = (
             ("checkpoint", _checkpoint_intervals),
-            ("batches", lambda directory: _batch_intervals(directory, request.mode, progress)),
+            ("batches", lambda directory: _batch_intervals(directory, request, progress)),
         )
         for directory in unit.directories:
             for source, intervals_of in sources:
                 try:
                     intervals = intervals_of(directory)
                 except LocatedError as error:
-                    Damage(request.mode).left_out(error)
+                    request.damage.left_out(error)
                     continue
                 ends = np.append(intervals.start_offsets, intervals.next_offset)[1:]
                 known = intervals.leader_epochs != NO_LEADER_EPOCH
@@ -91,14 +89,18 @@ def _checkpoint_intervals(directory: PartitionDirectory) -> _Intervals:
     return _Intervals(epochs, starts, max(scan_tail(directory).next_offset, int(starts[-1])))
 
 
-def _batch_intervals(directory: PartitionDirectory, mode: Mode, progress: Progress) -> _Intervals:
+def _batch_intervals(
+    directory: PartitionDirectory, request: ReadRequest, progress: Progress
+) -> _Intervals:
     """Every change of the epoch along the log, up or down."""
     epochs, starts = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     next_offset, last_epoch = 0, None
     for segment_slice in whole_segments(directory, live_only=True):
         if segment_slice.segment.log_size is None:
             continue
-        for run in SegmentBatches(segment_slice, mode, progress, check_crc=False):
+        for run in SegmentBatches(
+            segment_slice, request.mode, progress, check_crc=False, hidden=request.hidden
+        ):
             changes = np.flatnonzero(np.diff(run.leader_epoch)) + 1
             if last_epoch != int(run.leader_epoch[0]):
                 changes = np.concatenate(([0], changes))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.compaction import may_be_compacted
+from kafkalog_reader.io.names import LOG_START_CHECKPOINT
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing_records
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.read_context import ReadContext
     from kafkalog_reader.tables.request import ReadRequest
 
-LOG_START_CHECKPOINT = "log-start-offset-checkpoint"
 _NOT_WORTH_CUTTING: Final = 256 << 10
 """Bytes that are read sooner than the index that says which of them are needed."""
 
@@ -237,7 +237,7 @@ def _check_without_batches(
         return
     error = missing_records(expected, path, reached, asked, context=context)
     if error is not None:
-        damage.missing(error)
+        damage.missing(error, expected.next_offset)
 
 
 def _range(

@@ -9,13 +9,19 @@ import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.errors import OptionError
+from kafkalog_reader.errors import (
+    CorruptRecordError,
+    LocatedError,
+    LogPosition,
+    MissingRecordsError,
+    OptionError,
+)
 from kafkalog_reader.format.messages.decoder import MessageError
 from kafkalog_reader.format.messages.records import decode_framed
 from kafkalog_reader.format.messages.schema import Family
-from kafkalog_reader.io.names import METADATA_TOPIC
-from kafkalog_reader.io.partition_directory import metadata_snapshots
-from kafkalog_reader.scan.damage import Damage
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
+from kafkalog_reader.io.partition_directory import metadata_snapshots, segments
+from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.tables.best_replica import chosen_by_partition
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kafkalog_reader.format.messages.decoder import Value
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.as_of import AsOf
     from kafkalog_reader.tables.request import ReadRequest
@@ -67,7 +73,7 @@ class MetadataRecord:
 def metadata_units(evidence: Evidence, request: ReadRequest) -> Iterator[MetadataUnit]:
     """One unit for each cluster: the best copy of its metadata log."""
     log = log_request(request, METADATA_TOPIC)
-    chosen = chosen_by_partition(evidence, log, Damage(log.mode))
+    chosen = chosen_by_partition(evidence, log, log.damage)
     for directory in (each for _, copies, _ in chosen for each in copies):
         snapshots = [
             (end_offset, SegmentSlice.whole(directory, snapshot, is_log_end=True))
@@ -75,8 +81,33 @@ def metadata_units(evidence: Evidence, request: ReadRequest) -> Iterator[Metadat
             if snapshot.log_size is not None
         ]
         slices = [(None, each) for each in slices_of(directory, log, log.damage)]
+        _check_end(directory, max((end for end, _ in snapshots), default=0), log)
         size = sum(each.stop - each.start for _, each in [*snapshots, *slices])
         yield MetadataUnit(size_in_bytes=size, slices=(*snapshots, *slices))
+
+
+def _check_end(directory: PartitionDirectory, snapshot_end: int, log: ReadRequest) -> None:
+    """Note where a log is gone, or ends below what a snapshot had read of it.
+
+    Args:
+        directory: the copy.
+        snapshot_end: the offset up to which its newest snapshot has the state; 0 without any.
+        log: the request for the log.
+    """
+    try:
+        found = [each.path("log") for each in segments(directory) if each.log_size is not None]
+        end = scan_tail(directory).next_offset if found and snapshot_end else snapshot_end
+    except LocatedError:  # the reader of the log reports it
+        return
+    if found and end >= snapshot_end:
+        return
+    where = LogPosition(shown(found[-1] if found else directory.path), offset=end)
+    problem = "no segment of the metadata log is here"
+    if found:
+        problem = f"the metadata log ends before offset {snapshot_end}, which a snapshot reaches"
+    error = MissingRecordsError(f"{problem}: rows may be missing", where)
+    logger.warning("%s", error)
+    log.damage.hides(error, snapshot_end if found else None, is_missing=True)
 
 
 def metadata_history(
@@ -116,6 +147,7 @@ def metadata_history(
                 "the metadata log begins at offset %d, and no complete snapshot has the state "
                 "before it: rows may be missing", first,
             )  # fmt: skip
+            log.damage.hides(_without_snapshot(unit, first), first, is_missing=True)
     for segment_slice in slices:
         for _, record in _records(segment_slice, None, log, progress):
             if record is None or record.place["offset"] < start:
@@ -123,6 +155,12 @@ def metadata_history(
             if request.as_of is not None and not _covers(request.as_of, record):
                 return
             yield from transactions.applied_by(record)
+
+
+def _without_snapshot(unit: MetadataUnit, first: int) -> MissingRecordsError:
+    """Says that the records below the first one are in no complete snapshot."""
+    where = LogPosition(shown(unit.slices[-1][1].path), offset=0)
+    return MissingRecordsError(f"no complete snapshot of the offsets below {first}", where)
 
 
 def _covers(as_of: AsOf, record: MetadataRecord) -> bool:
@@ -178,7 +216,10 @@ def _records(
                 try:
                     decoded = decode_framed(Family.METADATA, value or b"")
                 except MessageError as error:
-                    logger.warning("metadata record %d: %s; left out", row["offset"], error)
+                    offset = row["offset"]
+                    logger.warning("metadata record %d: %s; left out", offset, error)
+                    where = LogPosition(shown(segment_slice.path), offset=offset)
+                    log.damage.hides(CorruptRecordError(str(error), where), offset + 1)
                 else:
                     if decoded.message is not None:
                         row["snapshotEndOffset"] = end_offset

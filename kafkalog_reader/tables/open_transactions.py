@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.damage import Mode
+    from kafkalog_reader.scan.hidden_records import HiddenRecords
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 logger = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ def replay_transactions(
     log_end: int,
     mode: Mode,
     progress: Progress,
+    hidden: HiddenRecords | None = None,
 ) -> OpenTransactions:
     """Replay the transactions of a replica up to its log end.
 
@@ -86,6 +88,7 @@ def replay_transactions(
         log_end: batches from here on are left out.
         mode: what to do at a damaged batch; if reading continues, the outcome is unknown.
         progress: receives the bytes read.
+        hidden: receives what is damaged.
 
     Raises:
         KafkaLogError: damage in a batch that may belong to a transaction, in FAILFAST.
@@ -101,7 +104,7 @@ def replay_transactions(
             continue
         if start >= log_end:
             break
-        _replay_segment(state, segment_slice, range(start, log_end), mode, progress)
+        _replay_segment(state, segment_slice, range(start, log_end), mode, progress, hidden)
     state.decided = [decided for decided in state.decided if decided[1] >= decided_from]
     return state
 
@@ -133,11 +136,13 @@ def _replay_segment(
     offsets: range,
     mode: Mode,
     progress: Progress,
+    hidden: HiddenRecords | None,
 ) -> None:
     start = position_before(segment_slice, offsets.start)
     scan = SegmentBatches(
-        segment_slice, mode, progress, check_crc=True, start=start, is_end_known=True
-    )
+        segment_slice, mode, progress, check_crc=True, start=start, is_end_known=True,
+        hidden=hidden,
+    )  # fmt: skip
     for run in scan:
         in_range = (run.base_offset >= offsets.start) & (run.base_offset < offsets.stop)
         wrong = in_range & ~run.crc_valid
@@ -146,8 +151,9 @@ def _replay_segment(
             state.is_known = False
             path = shown(segment_slice.segment.path("log"))
             where = LogPosition(path, int(run.position[row]), int(run.base_offset[row]))
-            Damage(mode).left_out(
-                CorruptRecordError("wrong CRC: transactions cannot be replayed", where)
+            Damage(mode, hidden=hidden).left_out(
+                CorruptRecordError("wrong CRC: transactions cannot be replayed", where),
+                next_offset=int(run.last_offset[row]) + 1,
             )
         rows = np.flatnonzero(
             in_range & ~wrong & ((run.attributes & TRANSACTIONAL_BIT) != 0) & (run.producer_id >= 0)

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnds
-from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
+from kafkalog_reader.scan.hidden_records import HiddenRecords
+from kafkalog_reader.scan.log_tail import end_after_damage, last_timestamp, scan_tail
 from kafkalog_reader.tables.best_replica import compared_copies, warn_of_lacking
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.current_topics import CurrentTopics
@@ -36,9 +39,12 @@ from kafkalog_reader.tables.transaction_status import (
     DAMAGED_COORDINATOR,
     DAMAGED_LOG,
     HANGING,
+    MAYBE_HANGING,
     NO_COORDINATOR,
     ONGOING,
     STATE_TOPIC,
+    WITHOUT_TRANSACTIONS,
+    longest_ms,
 )
 from kafkalog_reader.tables.transactions import TransactionsTable
 
@@ -74,6 +80,8 @@ class Coordinators:
     evidence: Evidence
     expected: ExpectedEnds = field(default_factory=ExpectedEnds)
     """Where logs must reach."""
+    hidden: HiddenRecords = field(default_factory=HiddenRecords)
+    """What cannot be read of all states."""
 
     @cached_property
     def _read(self) -> tuple[Mapping[_ProducerKey, Row], Mapping[_PartitionKey, LocatedError]]:
@@ -87,7 +95,7 @@ class Coordinators:
             except LocatedError as error:
                 directory = unit.slices[0].directory
                 damaged[directory.log_directory.cluster_id, directory.partition or 0] = error
-                rows = _states_in(table, unit, Mode.PERMISSIVE)
+                rows = _states_in(table, unit, Mode.PERMISSIVE, self.hidden)
             for row in rows:
                 if row["producerId"] is not None:
                     states[row["clusterId"], row["producerId"]] = row
@@ -102,6 +110,8 @@ class Coordinators:
             error = self.expected.missing_at_end(directory, reached)
             if error is not None:
                 found[directory.log_directory.cluster_id, directory.partition or 0] = error
+                end = self.expected.of_log(directory)
+                self.hidden.add(error, None if end is None else end.next_offset, is_missing=True)
         return found
 
     def of(self, cluster_id: str | None, producer_id: int) -> Row | None:
@@ -136,8 +146,13 @@ class Coordinators:
         return None
 
 
-def _states_in(table: TransactionsTable, unit: InternalTopicUnit, mode: Mode) -> list[Row]:
-    request = ReadRequest(mode=mode)
+def _states_in(
+    table: TransactionsTable,
+    unit: InternalTopicUnit,
+    mode: Mode,
+    hidden: HiddenRecords | None = None,
+) -> list[Row]:
+    request = ReadRequest(mode=mode, hidden=hidden)
     return [row for rows in table.read(unit, request) for row in plain_rows(rows)]
 
 
@@ -188,7 +203,8 @@ class OpenTransactionsTable(Table[OpenTransactionsUnit]):
             expected.compare(best, found.copies)
             error = expected.missing_at_end(best, found.end)
             if error is not None:
-                damage.missing(error)
+                end = expected.of_log(best)
+                damage.missing(error, None if end is None else end.next_offset)
             try:
                 with one_look([best]) as (looked_at,):
                     rows = open_rows(looked_at, unit.coordinators, request, progress)
@@ -211,10 +227,12 @@ def open_rows(
         LocatedError: damage, in mode ``FAILFAST``.
         UnreadableFileError: a file cannot be opened or read.
     """
-    end = end_after_damage(directory, scan_tail(directory)).next_offset
+    tail = scan_tail(directory)
+    end = end_after_damage(directory, tail).next_offset
     replayed = replay_transactions(
-        directory, decided_from=end, log_end=end, mode=request.mode, progress=progress
-    )
+        directory, decided_from=end, log_end=end, mode=request.mode, progress=progress,
+        hidden=request.hidden,
+    )  # fmt: skip
     is_hidden = not replayed.is_known and directory.topic != STATE_TOPIC  # nobody's transaction
     if not replayed.open and not is_hidden:
         return []
@@ -236,13 +254,40 @@ def open_rows(
             "firstOffset": first_offset,
             "holdsLastStableOffset": first_offset == log["lastStableOffset"],
             **_first_batch(directory, producer_id, first_offset, request, progress),
-            **_coordinated(directory, coordinators, producer_id, request.mode),
+            **_coordinated(directory, coordinators, producer_id, request),
         }
         for producer_id, first_offset in sorted(replayed.open.items(), key=lambda item: item[1])
     ]
+    if any(row["status"] == HANGING for row in rows):
+        newest, cleaned = last_timestamp(directory, tail) or 0, _cleaned_up_to(directory)
+        for row in rows:
+            if row["status"] == HANGING and not _hangs(row, newest, cleaned):
+                row["status"] = MAYBE_HANGING
     if is_hidden:
         rows.append({**identity, "status": DAMAGED_LOG})
     return rows
+
+
+def _hangs(row: Mapping[str, Any], newest: int, cleaned: int) -> bool:
+    """Whether one that its coordinator does not have is open for longer than any may be.
+
+    Args:
+        row: of the transaction.
+        newest: timestamp of the last batch, in milliseconds.
+        cleaned: markers below this offset may be compacted away; it never passes the LSO.
+    """
+    first = row.get("firstTimestamp")
+    if first is None or row["topic"] in WITHOUT_TRANSACTIONS or row["firstOffset"] < cleaned:
+        return False
+    return bool(newest - first // 1000 > longest_ms(row.get("timeoutMs")))
+
+
+def _cleaned_up_to(directory: PartitionDirectory) -> int:
+    row = (directory.topic or "", -1 if directory.partition is None else directory.partition)
+    try:
+        return checkpointed_offsets(directory.log_directory, CLEANER_CHECKPOINT).get(row, 0)
+    except LocatedError:  # `kafkalog verify` reports it
+        return 0
 
 
 def _first_batch(
@@ -275,7 +320,10 @@ def _first_batch(
 
 
 def _coordinated(
-    directory: PartitionDirectory, coordinators: Coordinators, producer_id: int, mode: Mode
+    directory: PartitionDirectory,
+    coordinators: Coordinators,
+    producer_id: int,
+    request: ReadRequest,
 ) -> dict[str, Any]:
     """What the coordinator has, and whether it will write a marker to this partition."""
     cluster_id = directory.log_directory.cluster_id
@@ -284,9 +332,11 @@ def _coordinated(
     if coordinator is not None:
         known = {name: coordinator[name] for name in _OF_COORDINATOR}
         known["coordinatorEpoch"] = coordinator["producerEpoch"]
+    if request.hidden is not None:
+        request.hidden.update(coordinators.hidden)
     error = coordinators.damage(cluster_id, known.get("statePartition"))
     if error is not None:
-        if mode is Mode.FAILFAST:
+        if request.mode is Mode.FAILFAST:
             raise error
         return {**known, "status": DAMAGED_COORDINATOR}
     if coordinator is None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from kafkalog_reader.decode.arrow_arrays import fixed_width, flags
 from kafkalog_reader.decode.decompression import codec_names
+from kafkalog_reader.decode.header_records import HeaderRecords, header_records, tells_offsets
 from kafkalog_reader.decode.record_buffers import RecordBuffers
 from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.errors import LocatedError
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest
 
-_OF_BATCHES: Final[dict[str, Callable[[DecodedRecords], NDArray[Any]]]] = {
+_Records = DecodedRecords | HeaderRecords
+_OF_BATCHES: Final[dict[str, Callable[[_Records], NDArray[Any]]]] = {
     "position": lambda d: d.of_batches("position"),
     "batchBaseOffset": lambda d: d.of_batches("base_offset"),
     "leaderEpoch": lambda d: d.of_batches("leader_epoch"),
@@ -72,10 +74,11 @@ def read_slice(
         request,
         damage,
         progress,
-        offer_windows=not (is_committed or rows.tell_of_batches),
+        offer_windows=not (is_committed or rows.tell_of_batches or rows.are_in_headers),
     )
+    committed = states if is_committed else None
     try:
-        for decoded in _decoded(decoder, batches, states if is_committed else None):
+        for decoded in _decoded(decoder, batches, committed, by_headers=rows.are_in_headers):
             yield from rows.of(decoded)
     except LocatedError as error:
         for decoded in decoder.flush():  # sound batches after the bad one are in it too
@@ -86,14 +89,23 @@ def read_slice(
 
 
 def _decoded(
-    decoder: RecordDecoder, batches: SelectedBatches, states: TransactionStates | None
-) -> Iterator[DecodedRecords]:
+    decoder: RecordDecoder,
+    batches: SelectedBatches,
+    states: TransactionStates | None,
+    *,
+    by_headers: bool,
+) -> Iterator[_Records]:
     """Decode batches; with ``states`` only those that are committed."""
     for found in batches:
         if isinstance(found, UnscannedBatches):
             yield from decoder.take(found, batches)
+            continue
+        run = found if states is None else states.committed(found)
+        if by_headers and tells_offsets(run):
+            yield from decoder.flush()
+            yield from header_records(run)
         else:
-            yield from decoder.add(found if states is None else states.committed(found))
+            yield from decoder.add(run)
 
 
 class RecordRows:
@@ -126,9 +138,18 @@ class RecordRows:
             for name in self._schema.names
         )
 
-    def of(
-        self, decoded: DecodedRecords, stop_position: int | None = None
-    ) -> Iterator[pa.RecordBatch]:
+    @property
+    def are_in_headers(self) -> bool:
+        """Whether headers may give the offsets, and give all that is requested."""
+        request = self._request
+        return (
+            request.offsets_from_headers
+            and request.from_timestamp is None
+            and request.to_timestamp is None
+            and RecordBuffers.DECODED.isdisjoint({*self._schema.names} - {"offset"})
+        )
+
+    def of(self, decoded: _Records, stop_position: int | None = None) -> Iterator[pa.RecordBatch]:
         """One record batch of the requested records, if there are any before ``stop_position``."""
         keep = self._kept(decoded, stop_position)
         if keep is not None and not keep.any():
@@ -138,7 +159,7 @@ class RecordRows:
         rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
         yield rows if keep is None else rows.filter(flags(keep))
 
-    def _column(self, name: str, decoded: DecodedRecords, count: int) -> pa.Array:
+    def _column(self, name: str, decoded: _Records, count: int) -> pa.Array:
         if name in RecordBuffers.DECODED:
             return decoded.columns.column(name)
         if name in self._constants:
@@ -152,21 +173,23 @@ class RecordRows:
         kind = self._schema.field(name).type
         return flags(values) if kind == pa.bool_() else fixed_width(values, kind)
 
-    def _kept(self, decoded: DecodedRecords, stop_position: int | None) -> NDArray[np.bool_] | None:
+    def _kept(self, decoded: _Records, stop_position: int | None) -> NDArray[np.bool_] | None:
         """Which records are requested; None means all."""
         request, segment_slice = self._request, self._segment_slice
         tests: list[NDArray[np.bool_]] = []
-        offset, timestamp = decoded.columns.offset, decoded.columns.timestamp
+        offset = decoded.columns.offset
         if stop_position is not None:
             tests.append(np.arange(len(offset)) < decoded.rows_before(stop_position))
         if segment_slice.from_offset > segment_slice.segment.base_offset:
             tests.append(offset >= segment_slice.from_offset)
         if segment_slice.to_offset is not None:
             tests.append(offset < segment_slice.to_offset)
-        if request.from_timestamp is not None:
-            tests.append(timestamp >= _microseconds(request.from_timestamp))
-        if request.to_timestamp is not None:
-            tests.append(timestamp < _microseconds(request.to_timestamp))
+        if isinstance(decoded.columns, RecordBuffers):  # else no times are requested
+            timestamp = decoded.columns.timestamp
+            if request.from_timestamp is not None:
+                tests.append(timestamp >= _microseconds(request.from_timestamp))
+            if request.to_timestamp is not None:
+                tests.append(timestamp < _microseconds(request.to_timestamp))
         if not tests:
             return None
         keep: NDArray[np.bool_] = np.logical_and.reduce(tests)
@@ -176,7 +199,7 @@ class RecordRows:
 class _Columns:
     """The header columns of decoded batches that decide transactions."""
 
-    def __init__(self, decoded: DecodedRecords) -> None:
+    def __init__(self, decoded: _Records) -> None:
         self.attributes = decoded.of_batches("attributes")
         self.magic = decoded.of_batches("magic")
         self.producer_id = decoded.of_batches("producer_id")

@@ -10,6 +10,7 @@ from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.asked_offsets import asked_of
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
+from kafkalog_reader.tables.lost_start import with_starts_checked
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.schemas.records import RECORDS
 from kafkalog_reader.tables.table import Table
@@ -41,7 +42,9 @@ class RecordsTable(Table[LogUnit]):
             return asked_of(replica, request, expected)
 
         supplied = evidence.allowing(request.max_batch_bytes)
-        chosen = chosen_replicas(supplied, request, expected)
+        chosen = with_starts_checked(
+            chosen_replicas(supplied, request, expected), supplied, request
+        )
         return log_units(chosen, request, asked, expected)
 
     def read(

@@ -13,6 +13,7 @@ from kafkalog_reader.tables.java_pattern import java_pattern
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kafkalog_reader.scan.hidden_records import HiddenRecords
     from kafkalog_reader.tables.as_of import AsOf
 
 TopicPartition = tuple[str, int]
@@ -67,6 +68,8 @@ class ReadRequest:
         mode: what to do at damage.
         fail_on_data_loss: whether ``FAILFAST`` holds for records that are gone, too; otherwise they
             are a warning.
+        offsets_from_headers: take offsets from the headers of batches where nothing else of the
+            records is requested: no payload is decoded, and none that is damaged is noticed.
         max_records_per_unit: how many offsets a unit of work may span; None means any number.
         max_partition_bytes: how large a unit of work may grow, in bytes of log.
         max_batch_bytes: how much one batch may decompress to; None is what ``Limits`` says.
@@ -76,6 +79,7 @@ class ReadRequest:
         started_at: when brokers start, in milliseconds since 1970 UTC, for what retention deletes
             then; None: right after the newest record of each log.
         as_of: read internal topics as if their logs ended there; None is their end.
+        hidden: receives which offsets the rows lack because of damage or loss; in one process only.
     """
 
     columns: tuple[str, ...] | None = None
@@ -106,6 +110,7 @@ class ReadRequest:
     include_control_records: bool = True
     mode: Mode = Mode.FAILFAST
     fail_on_data_loss: bool = True
+    offsets_from_headers: bool = False
     max_records_per_unit: int | None = None
     max_partition_bytes: int = 128 * 1024 * 1024
     max_batch_bytes: int | None = None
@@ -114,6 +119,7 @@ class ReadRequest:
     rule: str | None = None
     started_at: int | None = None
     as_of: AsOf | None = None
+    hidden: HiddenRecords | None = field(default=None, compare=False, repr=False)
 
     @property
     def damage(self) -> Damage:
@@ -122,7 +128,12 @@ class ReadRequest:
 
     def damage_counted_in(self, metrics: ReadMetrics) -> Damage:
         """The same; it also counts."""
-        return Damage(self.mode, fail_on_data_loss=self.fail_on_data_loss, metrics=metrics)
+        return Damage(
+            self.mode,
+            fail_on_data_loss=self.fail_on_data_loss,
+            metrics=metrics,
+            hidden=self.hidden,
+        )
 
     def selects(self, topic: str | None, partition: int | None) -> bool:
         """Whether a topic partition is selected; without names, only if nothing restricts it."""

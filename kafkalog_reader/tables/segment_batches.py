@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.scan.damage import Mode
+    from kafkalog_reader.scan.hidden_records import HiddenRecords
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ class SegmentBatches:
         check_crc: whether checksums are verified.
         start: position of the first batch to read.
         is_end_known: the caller has scanned the tail and reported a torn batch there.
+        hidden: receives what is left out.
 
     Attributes:
         end_position: the first byte that belongs to no batch; 0 until the scan is over.
@@ -57,12 +59,13 @@ class SegmentBatches:
         check_crc: bool,
         start: int = 0,
         is_end_known: bool = False,
+        hidden: HiddenRecords | None = None,
     ) -> None:
         self.end_position = 0
         self.is_readable = True
         self.damaged_from = _NO_DAMAGE
         self._segment_slice = segment_slice
-        self._damage = Damage(mode)
+        self._damage = Damage(mode, hidden=hidden)
         self._progress = progress
         self._check_crc = check_crc
         self._start = start
@@ -107,4 +110,8 @@ class SegmentBatches:
         self._damaged(region.start, region.first_offset)
         is_foreign = region.end is ScanEnd.UNKNOWN_MAGIC
         kind = UnsupportedFormatError if is_foreign else CorruptRecordError
-        self._damage.left_out(kind(region.description, region.where))
+        next_offset = region.next_offset
+        self._damage.left_out(
+            kind(region.description, region.where),
+            next_offset=self._segment_slice.behind if next_offset is None else next_offset,
+        )

@@ -44,7 +44,10 @@ class _UndecodableBatches(Damage):
         super().__init__(Mode.DROPMALFORMED)
         self.problems: dict[int, str] = {}
 
-    def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
+    def left_out(
+        self, error: LocatedError, *, batches: int = 1, next_offset: int | None = None
+    ) -> None:
+        del batches, next_offset
         if isinstance(error, LimitReachedError):  # not damage: what is in there is unknown
             raise error
         if error.where.position is not None:

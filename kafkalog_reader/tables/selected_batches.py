@@ -201,7 +201,7 @@ def _check_end(segment_slice: SegmentSlice, next_offset: int | None, damage: Dam
         context=segment_slice.directory.context,
     )
     if error is not None:
-        damage.missing(error)
+        damage.missing(error, expected.next_offset)
 
 
 def _reached_before(segment_slice: SegmentSlice) -> int:
@@ -231,7 +231,8 @@ def report_batches(
             last = int(run.last_offset[unsound[stop - 1]])
             problem = f"{error.problem}; and {stop - first - 1:,} more up to offset {last}"
             error = type(error)(problem, error.where)
-        damage.left_out(error, batches=stop - first)
+        last_offset = int(run.last_offset[unsound[stop - 1]])
+        damage.left_out(error, batches=stop - first, next_offset=last_offset + 1)
 
 
 def _pruned(run: BatchRun, segment_slice: SegmentSlice, request: ReadRequest) -> BatchRun:
@@ -287,7 +288,7 @@ def report_region(region: UnreadableRegion, segment_slice: SegmentSlice, damage:
     where = region.where
     if segment_slice.is_log_end and region.is_unfinished:
         logger.warning("%s: %s, the log ends here", where, region.description)
-    elif region.end is ScanEnd.UNKNOWN_MAGIC:
-        damage.left_out(UnsupportedFormatError(region.description, where))
-    else:
-        damage.left_out(CorruptRecordError(region.description, where))
+        return
+    next_offset = segment_slice.behind if region.next_offset is None else region.next_offset
+    kind = UnsupportedFormatError if region.end is ScanEnd.UNKNOWN_MAGIC else CorruptRecordError
+    damage.left_out(kind(region.description, where), next_offset=next_offset)

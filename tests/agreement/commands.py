@@ -44,6 +44,7 @@ class Answers:
         has_steps: whether `plan` has steps.
         is_node_unknown: whether `plan` cannot name a broker, because its node id is unknown.
         is_committed_gone: whether `verify` finds a high watermark above the end of every copy.
+        is_lost_already: whether `plan` names records that no supplied copy holds.
         moved: copies that advice moves aside and needs.
     """
 
@@ -61,6 +62,7 @@ class Answers:
     planned: frozenset[tuple[str, str]]
     has_steps: bool
     is_node_unknown: bool
+    is_lost_already: bool
     moved: tuple[str, ...]
 
 
@@ -77,7 +79,7 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
     written = manifest(output)
     rows, documents = objects(verify_rows), objects(diff_rows)
     (plan,) = objects(plan_document) or [
-        {"findings": [], "steps": [], "unanswered": [], "partitions": []}
+        {"findings": [], "steps": [], "unanswered": [], "partitions": [], "lostAlready": []}
     ]
     ends = {(each["topic"], each["partition"]): each["logEndOffset"] for each in documents}
     return Answers(
@@ -94,6 +96,7 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
         planned=frozenset((each["code"], each["severity"]) for each in plan["findings"]),
         has_steps=bool(plan["steps"]),
         is_node_unknown=any("node id of" in each["reason"] for each in plan["unanswered"]),
+        is_lost_already=bool(plan["lostAlready"]),
         moved=tuple(wrongly_moved(rows, documents, plan, (verify_text, diff_text, plan_text))),
         is_complete=written.get("isComplete", False),
         has_lost_offsets=any(each["lostOffsets"] for each in written.get("partitions", ())),
@@ -144,6 +147,8 @@ def contradictions(said: Answers) -> Iterator[str]:
             yield f"{name} says sound and ends with {ended}: {', '.join(worst)}"
         if said.records_cut and (says_sound(line) or ended == CLEAN):
             yield f"{name} says sound, and the next start cuts {said.records_cut:,} records"
+    if verify_line.startswith("damaged") != says_damaged(diff_line):
+        yield f"one of verify and replica-diff says damaged: {verify_line}; {diff_line}"
     if says_sound(verify_line) and said.replica_diff == FOUND:
         yield f"verify says sound, replica-diff finds {sorted(said.compared)}"
     if said.records_cut and said.plan == CLEAN:
@@ -152,6 +157,12 @@ def contradictions(said: Answers) -> Iterator[str]:
         yield "salvage says that offsets are lost, verify ends with 0"
     if said.is_committed_gone and said.salvage == CLEAN:
         yield "salvage ends with 0 where committed records are gone"
+    if said.is_committed_gone and not said.is_lost_already:
+        yield "plan does not say that committed records are lost already"
+    if said.is_lost_already and said.verify == CLEAN:
+        yield "plan says that records are lost already, verify ends with 0"
+    if said.is_lost_already and said.is_complete:
+        yield "plan says that records are lost already, and salvage is complete"
     if said.is_committed_gone and said.is_complete:
         yield "salvage is complete where committed records are gone"
 
@@ -180,6 +191,11 @@ def says_sound(line: str) -> bool:
     if "not sound" in words or "damaged" in words:
         return False
     return "sound" in words.replace(":", " ").replace(",", " ").split()
+
+
+def says_damaged(line: str) -> bool:
+    """Whether the first lines of `replica-diff` call a partition damaged, as `verify` would."""
+    return re.search(r"(: |, |\d )damaged", line.partition(" KL-")[0], re.IGNORECASE) is not None
 
 
 def asked(command: click.Command, *arguments: str) -> tuple[int, str]:

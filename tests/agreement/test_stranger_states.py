@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from fixtures import captures
+from fixtures.builder import cluster, replica
+from fixtures.synthetic.consumer_groups import Committed, offsets_partition
 from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.salvage import salvage_command
@@ -184,10 +186,10 @@ class Said:
 
 def cuts_of_replica_diff(said: Said) -> Iterator[tuple[tuple[int, str], tuple[int, ...]]]:
     for partition in said.partitions:
-        for replica in partition["replicas"]:
-            start = replica["start"]
+        for copy in partition["replicas"]:
+            start = copy["start"]
             if start is not None and start["outcome"] == "cut":
-                yield (replica["brokerId"], partition["topic"]), (
+                yield (copy["brokerId"], partition["topic"]), (
                     start["recordsCut"],
                     start["maxCutInDamagedBatches"],
                     start["maxCutInTornBatch"],
@@ -267,6 +269,24 @@ def test_records_that_no_copy_holds_are_found_by_every_command(make: Make, tmp_p
     assert "look for another copy of these records, such as a backup" in compared
 
 
+def gap_in_the_longest_copy(root: Path) -> Path:
+    """Broker 0 alone has offset 5, and lacks offsets 1 to 3; a group has read up to offset 4."""
+    gap = replica("a@0/e0 e@4/e0 f@5/e0", high_watermark=5)
+    whole = replica("a@0/e0 b@1/e0 c@2/e0 d@3/e0 e@4/e0", high_watermark=5)
+    commits = offsets_partition(0, (Committed(group="g", offset=4, leader_epoch=0),))
+    cluster(root, {0: (gap, commits), 1: whole, 2: whole})
+    return root
+
+
+def test_a_gap_is_no_fork_and_moves_no_group(tmp_path: Path) -> None:
+    said = Said(gap_in_the_longest_copy(tmp_path / "evidence"))
+    compared = said.text(replica_diff)
+    assert "DAMAGED on broker 0" in compared
+    for words in ("forked", "never had", "GROUPS"):
+        assert words not in compared
+    assert "KL-810" not in {each["code"] for each in said.findings}
+
+
 def test_a_torn_tail_is_cut_and_holds_no_whole_record(tmp_path: Path) -> None:
     said = Said(torn_tail(tmp_path / "evidence"))
     assert said.cuts() == {(0, "java-producer"): (0, 0, 5, 521)}
@@ -318,7 +338,7 @@ def test_a_damaged_committed_record_of_a_fork_is_one_truth(tmp_path: Path) -> No
     assert (lost["lostRecords"], lost["lostCommittedRecords"]) == (3, 0)
     assert (lost["maxLostInDamagedBatches"], lost["maxLostCommittedInDamagedBatches"]) == (1, 1)
     compared, planned = said.text(replica_diff), said.text(plan_command)
-    assert "DAMAGED, NO INTACT COPY SUPPLIED on brokers 1 and 2 " in compared
+    assert "DAMAGED, NO INTACT COPY SUPPLIED on broker 1 " in compared
     assert "only on brokers 1 and 2 offset 2 " in compared
     assert "only on broker 1 offset 3 up to 1 record, damaged" in compared
     for words in (compared, planned):

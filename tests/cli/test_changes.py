@@ -199,3 +199,59 @@ def test_nothing_deletes_segments_of_a_topic_that_is_only_compacted(
     text = run("changes", kept, broker, "--topic", "compacted").out
     assert text.startswith("missing (1 range): 1 partition, 1 changed")
     assert run("verify", broker, "--topic", "compacted").status == 1
+
+
+def lettered(values: str, *sizes: int) -> list[Batch]:
+    """One record for each letter, in batches of these sizes."""
+    found, first = [], 0
+    for size in sizes:
+        records = [
+            Record(offset_delta=n, timestamp_delta=first + n, key=None, value=value.encode())
+            for n, value in enumerate(values[first : first + size])
+        ]
+        found.append(data_batch(first, records))
+        first += size
+    return found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "high_watermark", "expected"),
+    [
+        pytest.param(
+            ("abcdefghij", 10), ("abXdefXhij", 3, 4, 3), 10,
+            (1, [("lostCommitted", 0, 10, 2)]), id="committed",
+        ),
+        pytest.param(
+            ("abcdefghij", 10), ("abXdefXhij", 3, 4, 3), 0,
+            (0, [("rewritten", 0, 10, 2)]), id="not_known_to_be",
+        ),
+        pytest.param(
+            ("abcdefghij", 10), ("abcdefghij", 3, 4, 3), 10,
+            (0, [("compacted", 0, 10, 0)]), id="equal_records",
+        ),
+        pytest.param(
+            ("abcde", 5), ("abXdefghij", 10), 5,
+            (1, [("lostCommitted", 0, 5, None), ("added", 5, 10, None)]), id="longer_now",
+        ),
+        pytest.param(
+            ("abcdefghij", 10), ("abXde", 2, 3), 10,
+            (1, [("lostCommitted", 0, 5, None), ("lostCommitted", 5, 10, None)]), id="shorter_now",
+        ),
+    ],
+)  # fmt: skip
+def test_records_in_batches_with_other_bounds_are_compared(
+    old: tuple[Any, ...],
+    new: tuple[Any, ...],
+    high_watermark: int,
+    expected: object,
+    tmp_path: Path,
+    run: Run,
+) -> None:
+    cluster(tmp_path / "old", {1: replica(lettered(*old), high_watermark=high_watermark)})
+    cluster(tmp_path / "new", {1: replica(lettered(*new), high_watermark=high_watermark)})
+    answer = run("changes", tmp_path / "old", tmp_path / "new", "--format", "json")
+    rows = [json.loads(line) for line in answer.out.splitlines()]
+    found = [(row["kind"], row["firstOffset"], row["nextOffset"], row["records"]) for row in rows]
+    assert (answer.status, found) == expected
+    text = run("changes", tmp_path / "old", tmp_path / "new").out
+    assert ("nothing lost" in text) == (old[0] == new[0])

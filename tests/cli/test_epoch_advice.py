@@ -44,7 +44,7 @@ def commands(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("adviser", ["replica-diff", "plan"])
-@pytest.mark.parametrize("content", [None, WRONG], ids=["missing", "wrong"])
+@pytest.mark.parametrize("content", [None, WRONG, ""], ids=["missing", "wrong", "empty"])
 @pytest.mark.parametrize("capture", ["s3_2/healed", "s5_2/c-written"])
 def test_the_printed_commands_restore_what_the_broker_had_written(
     capture: str, content: str | None, adviser: str, tmp_path: Path, run: Run

@@ -302,6 +302,31 @@ def test_a_controller_that_lost_the_end_of_its_log_gets_the_copy_of_a_broker(
     assert run("verify", ".").status == 0
 
 
+def test_a_controller_without_its_log_gets_the_copy_of_a_broker(state: Path, run: Run) -> None:
+    """A 4.4.0 controller made an empty log and led; brokers cut theirs and set replicas aside."""
+    sound = (state / "controller-100" / LOG).read_bytes()
+    shutil.rmtree((state / "controller-100" / LOG).parent)
+    commands = commands_of_all(run, "__cluster_metadata-0")
+    assert commands[0] == "mkdir -p ./controller-100/__cluster_metadata-0"
+    assert commands[-1].startswith("ssh HOST_OF_BROKER_0 'tar -C ./broker-0/__cluster_metadata-0 ")
+    assert "the metadata log is not sound" in " ".join(run("plan", ".").out.split())
+    compared = CliRunner().invoke(replica_diff, ["."], standalone_mode=False)
+    assert compared.return_value == run("verify", ".").status == run("plan", ".").status == 1
+    assert "KL-525" in compared.stdout
+    do([command.replace("ssh HOST_OF_BROKER_0 ", "sh -c ") for command in commands])
+    assert (state / "controller-100" / LOG).read_bytes() == sound
+    assert run("verify", ".").status == 0
+
+
+def test_a_controller_without_its_log_beside_another_one_is_nothing(state: Path, run: Run) -> None:
+    shutil.copytree(state / "controller-100", state / "controller-101")
+    properties = state / "controller-101" / "meta.properties"
+    properties.write_text(properties.read_text().replace("node.id=100", "node.id=101"))
+    with_voters(state, [100, 101])
+    shutil.rmtree((state / "controller-100" / LOG).parent)
+    assert "KL-525" not in run("verify", ".").out
+
+
 def test_of_several_controllers_one_behind_is_nothing(state: Path, run: Run) -> None:
     """The quorum elects the one whose log ends last; the other fetches what it lacks."""
     shutil.copytree(state / "controller-100", state / "controller-101")

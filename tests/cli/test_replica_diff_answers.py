@@ -67,7 +67,7 @@ def test_a_clean_marker_over_a_torn_log_is_not_sound(diff: Run, tmp_path: Path) 
     segment.write_bytes(segment.read_bytes()[: segment.stat().st_size // 2 - 9])
     code, out = diff(tmp_path)
     assert code == 1
-    assert "NOT SOUND" in headline(out) or "MISSING" in headline(out)
+    assert "DAMAGED" in headline(out) or "MISSING" in headline(out)
     assert "next start" in headline(out)
 
 

@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from fixtures import captures
+from fixtures.builder import cluster, replica
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -445,3 +446,48 @@ def test_a_range_before_a_fork_leaves_nothing_out(run: Run, tmp_path: Path) -> N
     path = captures.path("s3_2/both-led")
     chosen = ("--topic", "t", "--to-offset", "2")
     assert run("salvage", path, *chosen, "--output", tmp_path / "out").status == 0
+
+
+@pytest.mark.parametrize("form", [[], ["--as-segments"], ["--as-segments", "--merge"]])
+def test_a_copy_outside_the_isr_is_not_complete(form: list[str], tmp_path: Path, run: Run) -> None:
+    """By the metadata log of this capture brokers 1 and 2 are in sync, since leader epoch 1."""
+    root = captures.path("s3_2/both-led")
+    paths = [root / "broker-0", root / "controller-100"]
+    out = tmp_path / "out"
+    answer = run("salvage", *paths, "--topic", "t", "--output", out, *form)
+    assert answer.status == 1
+    assert "may lack committed records" in answer.out
+    assert "brokers 1 and 2, and no copy of one was supplied" in answer.out
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["isComplete"] is False
+    assert manifest["partitions"][0]["inSyncNotSupplied"] == [1, 2]
+
+
+def test_a_copy_in_the_isr_is_complete(tmp_path: Path, run: Run) -> None:
+    root = captures.path("s3_2/both-led")
+    out = tmp_path / "out"
+    paths = [root / "broker-1", root / "controller-100"]
+    assert run("salvage", *paths, "--topic", "t", "--output", out).status == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["partitions"][0]["inSyncNotSupplied"] == []
+
+
+def test_copies_that_contradict_each_other_are_named(tmp_path: Path, run: Run) -> None:
+    """Two copies outvote the third, which is longer: its records are named and not chosen."""
+    held = ["a@0/e0 b@1/e0", "a@0/e0 b@1/e0", "a@0/e0 X@1/e0 c@2/e0"]
+    cluster(tmp_path / "in", {n: replica(log, high_watermark=2) for n, log in enumerate(held)})
+    answer = run("salvage", tmp_path / "in", "--output", tmp_path / "out")
+    assert answer.status == 1
+    assert "other records under the same leader epoch from offset 1 on" in answer.out
+    (partition,) = json.loads((tmp_path / "out" / "manifest.json").read_text())["partitions"]
+    assert partition["brokerId"] in (0, 1)
+    assert not partition["isComplete"]
+    assert partition["otherCopies"] == [
+        {
+            "copy": "broker 2",
+            "firstOffset": 1,
+            "lastOffset": 2,
+            "isFork": True,
+            "isUnderOneLeaderEpoch": True,
+        }
+    ]

@@ -128,8 +128,8 @@ def test_groups_of_replicas_are_valid(by: str, run: Run) -> None:
         ("keys", ("keys",)),
         ("groups-by-partition", ("groups",)),
         ("groups-by-group", ("groups", "--by", "group")),
-        ("open_transactions", ("transactions",)),
-        ("transactions", ("transactions", "--by", "id")),
+        ("transactions-by-partition", ("transactions",)),
+        ("transactions-by-id", ("transactions", "--by", "id")),
     ],
 )
 def test_rows_of_a_command_are_valid(name: str, arguments: tuple[str, ...], run: Run) -> None:

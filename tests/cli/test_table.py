@@ -231,14 +231,16 @@ def test_permissive_leaves_damage_out_and_says_so_once(brokers: Path, run: Run) 
     changed(brokers / LOG, *DAMAGE["CRC"])
     arguments = ["table", "records", brokers / LOG, "--format", "json", "--mode"]
     answer = run(*arguments, "permissive")
-    assert answer.status == 0
+    assert answer.status == 1
     assert offsets(answer) == [0, 2, 3, 4]
+    warning, not_known = answer.err.splitlines()
     assert re.fullmatch(
-        rf"warning: {re.escape(str(brokers / LOG))} at position 69 \(offset 1\): .*CRC.*\n",
-        answer.err,
+        rf"warning: {re.escape(str(brokers / LOG))} at position 69 \(offset 1\): .*CRC.*", warning
     )
+    assert not_known.startswith("Not known: offset 1 of ")
+    assert not_known.endswith("at position 69): records there are not in this answer")
     silent = run(*arguments, "dropmalformed")
-    assert (silent.status, offsets(silent), silent.err) == (0, [0, 2, 3, 4], "")
+    assert (silent.status, offsets(silent), silent.err) == (1, [0, 2, 3, 4], "")
 
 
 def test_torn_last_batch_ends_the_log_with_a_warning(brokers: Path, run: Run) -> None:

@@ -117,3 +117,31 @@ def test_a_directory_of_a_deleted_topic_gets_no_topic_id(
         assert "KL-417" in text
         assert RESTORE not in words(text)
         assert ASIDE not in words(text)
+        assert "-stray and the partition starts empty" not in words(text)
+    said = ask(healed)
+    for text in (said.verify, said.replica_diff):
+        assert "was deleted, or the partition moved to other brokers, on purpose" in words(text)
+
+
+def test_a_folder_of_another_topic_is_not_copied_again_where_no_other_broker_has_it(
+    tmp_path: Path, ask: Callable[[Path], Said]
+) -> None:
+    root = shutil.copytree(captures.path("everything/killed"), tmp_path / "evidence")
+    folder = root / "broker-0" / "codec-gzip-0"
+    (folder / "partition.metadata").write_text(f"version: 0\ntopic_id: {DELETED}\n")
+    said = ask(root)
+    for text in astuple(said):
+        assert "once another replica leads" not in words(text)
+    assert "save its records before broker 0 is started" in words(said.verify)
+
+
+def test_a_topic_id_that_nothing_supplied_names_is_asked_for(
+    tmp_path: Path, ask: Callable[[Path], Said]
+) -> None:
+    root = shutil.copytree(captures.path("everything/killed"), tmp_path / "evidence")
+    shutil.rmtree(root / "controller-100")
+    shutil.rmtree(root / "broker-0" / "__cluster_metadata-0")
+    (root / "broker-0" / "codec-gzip-0" / "partition.metadata").unlink()
+    said = ask(root)
+    for text in (said.verify, said.replica_diff):
+        assert "where no command follows, supply the metadata log" in words(text)

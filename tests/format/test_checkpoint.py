@@ -17,6 +17,7 @@ from kafkalog_reader.format.checkpoint import (
     build_leader_epoch_checkpoint,
     parse_leader_epoch_checkpoint,
     parse_offset_checkpoint,
+    parse_offset_rows,
 )
 
 WHERE = LogPosition("checkpoint")
@@ -50,11 +51,13 @@ def test_out_of_order_epochs_are_not_repaireded() -> None:
 def test_offset_row_is_read(content: bytes) -> None:
     row = OffsetCheckpointEntry(topic="my-topic", partition=3, offset=42)
     assert parse_offset_checkpoint(content, WHERE) == (row,)
+    assert parse_offset_rows(content, WHERE) == {("my-topic", 3): 42}
 
 
 @pytest.mark.parametrize("content", [b"", b"0\n", b"0", b"0\n0\n", b"0\n0"])
 def test_file_without_entries_is_sound(content: bytes) -> None:
     assert parse_offset_checkpoint(content, WHERE) == ()
+    assert parse_offset_rows(content, WHERE) == {}
 
 
 @pytest.mark.parametrize(
@@ -87,6 +90,8 @@ def test_broken_grammar_is_located_by_line(
     with pytest.raises(CorruptCheckpointError, match=problem) as caught:
         parse_offset_checkpoint(content, WHERE)
     assert caught.value.where == LogPosition("checkpoint", position)
+    with pytest.raises(CorruptCheckpointError, match=problem):
+        parse_offset_rows(content, WHERE)
 
 
 def test_newer_version_is_unsupported_not_corrupt() -> None:
@@ -124,7 +129,11 @@ def test_hostile_size_costs_no_memory(content: bytes) -> None:
     ).map(tuple)
 )
 def test_any_rows_come_back(entries: tuple[OffsetCheckpointEntry, ...]) -> None:
-    assert parse_offset_checkpoint(build_offset_checkpoint(entries), WHERE) == entries
+    content = build_offset_checkpoint(entries)
+    assert parse_offset_checkpoint(content, WHERE) == entries
+    assert parse_offset_rows(content, WHERE) == {
+        (entry.topic, entry.partition): entry.offset for entry in entries
+    }
 
 
 @given(content=st.binary(max_size=80) | st.text("0123 \nab", max_size=80).map(str.encode))

@@ -43,28 +43,53 @@ def test_offset_checkpoint_is_by_topic_partition_and_its_last_row_wins(tmp_path:
     }
 
 
-def test_large_files_of_three_brokers_are_parsed_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("brokers", "partitions"), [(3, 60_000), (40, 10)])
+def test_files_of_all_brokers_are_parsed_once(
+    brokers: int, partitions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two files of each broker, requested alternately, as by the partitions of a cluster."""
     parsed = []
-    parse = checkpoints.parse_offset_checkpoint
+    parse = checkpoints.parse_offset_rows
     monkeypatch.setattr(
-        checkpoints, "parse_offset_checkpoint", lambda *each: parsed.append(each) or parse(*each)
+        checkpoints, "parse_offset_rows", lambda *each: parsed.append(each) or parse(*each)
     )
-    rows = "".join(f"a-topic-of-the-fleet {number} 5\n" for number in range(60_000))
-    assert len(rows) > checkpoints._SMALL
-    roots = [LogDirectory(path=str(tmp_path / str(broker))) for broker in range(3)]
+    rows = "".join(f"a-topic-of-the-fleet {number} 5\n" for number in range(partitions))
+    roots = [LogDirectory(path=str(tmp_path / str(broker))) for broker in range(brokers)]
     names = ("recovery-point-offset-checkpoint", HIGH_WATERMARKS)
     for root in roots:
         (tmp_path / root.path).mkdir()
         for name in names:
-            (tmp_path / root.path / name).write_text(f"0\n60000\n{rows}")
+            (tmp_path / root.path / name).write_text(f"0\n{partitions}\n{rows}")
     for _ in range(3):
         for root in roots:
             for name in names:
-                assert len(checkpointed_offsets(root, name)) == 60_000
+                assert len(checkpointed_offsets(root, name)) == partitions
     assert len(parsed) == len(roots) * len(names)
+
+
+def test_rows_that_were_used_longest_ago_are_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "_ALWAYS_KEPT", 1)
+    kept = checkpoints._Kept(max_bytes=20)
+    parsed = []
+    parse = checkpoints.parse_offset_rows
+    monkeypatch.setattr(
+        checkpoints, "parse_offset_rows", lambda *each: parsed.append(each) or parse(*each)
+    )
+    for name in ("one", "two", "three"):
+        (tmp_path / name).write_text("0\n1\nt 0 5\n")  # ten bytes
+
+    def rows(name: str) -> object:
+        path = str(tmp_path / name)
+        version = checkpoints.file_version(path, context=ReadContext())
+        assert version is not None
+        return kept.rows(path, version, ReadContext())
+
+    for name in ("one", "two", "one", "three", "one", "two"):
+        assert rows(name) == {("t", 0): 5}
+    files = [str(where.file).rpartition("/")[2] for _, where in parsed]
+    assert files == ["one", "two", "three", "two"]
 
 
 def test_damaged_checkpoint_names_file_and_position(tmp_path: Path) -> None:

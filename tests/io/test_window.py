@@ -14,7 +14,7 @@ from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.small_file import read_if_present
 from kafkalog_reader.io.window import Windows, read_small_file
 
-CONTENT = bytes(range(256)) * 4
+CONTENT = bytes(range(256)) * 8
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +25,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @given(
-    start=st.integers(0, 1100), stop=st.none() | st.integers(0, 1100), size=st.integers(1, 1100),
-    position=st.integers(0, 1100), at_least=st.integers(0, 3000),
+    start=st.integers(0, 2200), stop=st.none() | st.integers(0, 2200), size=st.integers(1, 2200),
+    position=st.integers(0, 2200), at_least=st.integers(0, 3000),
 )  # fmt: skip
 def test_window_is_the_bytes_from_its_position_on(
     file: str, start: int, stop: int | None, size: int, position: int, at_least: int
@@ -48,7 +48,18 @@ def test_file_that_shrinks_is_an_error_with_its_position(tmp_path: Path) -> None
         with pytest.raises(UnreadableFileError) as caught:
             windows.read(100)
     assert caught.value.where.position == 150
-    assert "was 1024 bytes long when opened" in caught.value.problem
+    assert "was 2048 bytes long when opened" in caught.value.problem
+
+
+def test_small_file_is_read_with_one_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fleet has a million of them."""
+    calls = []
+    preadv = os.preadv
+    monkeypatch.setattr(os, "preadv", lambda *each: calls.append(each) or preadv(*each))
+    path = tmp_path / "partition.metadata"
+    path.write_bytes(CONTENT[:43])
+    assert read_small_file(str(path), 100, context=ReadContext()) == CONTENT[:43]
+    assert len(calls) == 1
 
 
 def test_file_that_grows_is_read_as_long_as_it_was_when_opened(tmp_path: Path) -> None:
@@ -114,7 +125,7 @@ def test_descriptors_are_closed(file: str) -> None:
 
 def test_small_file_is_read_whole_up_to_its_limit(file: str) -> None:
     assert read_small_file(file, len(CONTENT), context=ReadContext()) == CONTENT
-    with pytest.raises(UnreadableFileError, match="1,024 bytes where at most 1,023 are expected"):
+    with pytest.raises(UnreadableFileError, match="2,048 bytes where at most 2,047 are expected"):
         read_small_file(file, len(CONTENT) - 1, context=ReadContext())
 
 
@@ -131,4 +142,4 @@ def test_small_file_may_be_absent_but_not_a_fifo(file: str, tmp_path: Path) -> N
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(UnreadableFileError):
         read_if_present(str(tmp_path / "fifo"), 10, context=ReadContext())
-    assert read_if_present(file, 2000, context=ReadContext()) == CONTENT
+    assert read_if_present(file, 4000, context=ReadContext()) == CONTENT

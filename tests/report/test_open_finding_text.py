@@ -10,7 +10,7 @@ from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan
 from kafkalog_reader.audits.plan.start_order import StartOrder
-from kafkalog_reader.report.open_finding_text import open_finding_lines
+from kafkalog_reader.report.open_finding_text import open_finding_lines, open_finding_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,9 +53,24 @@ def test_many_partitions_are_counted() -> None:
     assert "KL-012 HIGH 24 partitions, first a-b-0: it is so" in lines
 
 
-def test_paragraphs_that_are_left_out_are_counted_by_finding() -> None:
+def test_findings_of_one_kind_with_other_numbers_are_named_together() -> None:
     found = [of(n, DAMAGE, f"damage {min(n, 20)}") for n in range(10, 23)]
+    paragraphs = [line for line in lines_of(found) if line.startswith("KL-105 HIGH ")]
+    assert paragraphs[2] == "KL-105 HIGH a-b-12: damage 12"
+    names = ", ".join(f"a-b-{n}" for n in range(13, 23))
+    text = " ".join(" ".join(lines_of(found)).split())
+    assert text.count(f"{names}: bytes that are not a batch") == 1
+    assert open_finding_texts(plan_of(found))[3:] == [
+        f"KL-105 HIGH {names}: bytes that are not a batch (--format json has each)"
+    ]
+
+
+def test_paragraphs_that_are_left_out_are_counted_by_finding() -> None:
+    found = [
+        replace(of(n, DAMAGE), actions=(f"A{n}",), message=f"damage {n}") for n in range(10, 23)
+    ]
     assert "... 3 more (--format json)" in lines_of(found)
+    assert len(open_finding_texts(plan_of(found))) == 13
 
 
 def test_replica_diff_is_named_only_where_it_prints_what_to_do() -> None:
@@ -97,3 +112,12 @@ def test_a_plan_without_brokers_says_what_a_finding_means() -> None:
     plan = replace(plan_of([of(0, DAMAGE)], ["a-b-0"]), choices=(), brokers=())
     lines = ["".join(span.text for span in line) for line in open_finding_lines(plan, 100)]
     assert lines[-1] == "What it means: kafkalog explain KL-105"
+
+
+def test_where_no_partition_has_a_plan_the_command_is_printed_all_the_same() -> None:
+    plan = replace(plan_of([of(0, DAMAGE)], ["a-b-0"]), choices=())
+    lines = ["".join(span.text for span in line) for line in open_finding_lines(plan, 100)]
+    assert lines[-2:] == [
+        "Before you start a broker, do what this prints:",
+        "  replica-diff '/mnt/b 1' /mnt/b2 --topic a-b --partition 0",
+    ]

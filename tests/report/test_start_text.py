@@ -71,7 +71,7 @@ def test_records_that_are_cut_are_counted(tmp_path: Path) -> None:
         (StartOutcome.EMPTIED, "its next start deletes every segment", False),
         (
             StartOutcome.STRAY,
-            "its next start sets the directory aside and begins empty",
+            "its next start sets the directory aside",
             False,
         ),
         (

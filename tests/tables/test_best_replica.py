@@ -64,6 +64,29 @@ def two_leaders(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_an_old_epoch_checkpoint_makes_no_fork(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The copies are equal as far as both reach; one checkpoint is from before an election."""
+    write_replica(tmp_path, 1, [0, 0, 1, 1, 1], checkpoint="0\n1\n0 0\n")
+    write_replica(tmp_path, 2, [0, 0, 1, 1], checkpoint="0\n2\n0 0\n1 2\n")
+    best, lacking = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert best is not None
+    assert best.log_directory.broker_id == 1
+    assert not lacking
+    with caplog.at_level(logging.WARNING):
+        assert len(rows(tmp_path, replica="best")) == 5
+    assert not caplog.messages
+
+
+def test_a_fork_behind_an_old_epoch_checkpoint_is_found(tmp_path: Path) -> None:
+    """By the checkpoint the copies part at offset 2, by the batches at offset 3."""
+    write_replica(tmp_path, 1, [0, 0, 1, 2, 2], checkpoint="0\n1\n0 0\n")
+    write_replica(tmp_path, 2, [0, 0, 1, 1], checkpoint="0\n2\n0 0\n1 2\n")
+    _, (lacking,) = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert (lacking.first_offset, lacking.next_offset, lacking.is_fork) == (3, 4, True)
+
+
 def test_the_greatest_leader_epoch_wins_over_the_longest_log(
     two_leaders: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -251,6 +274,43 @@ def test_each_copy_of_a_partition_comes_with_the_chosen_ones(two_leaders: Path) 
         ((every, found, _),) = chosen_by_partition(evidence, request, Damage(Mode.FAILFAST))
         assert every == replicas
         assert [*found] == [replicas[number] for number in chosen]
+
+
+def contradicting(root: Path, *logs: str, **more: object) -> list[dict[str, object]]:
+    """Copies of the notation ``offsets@value/epoch``; returns the rows of the best one."""
+    cluster(root, {n: replica(log, **more) for n, log in enumerate(logs)})  # type: ignore[arg-type]
+    return rows(root, replica="best", columns=["brokerId", "offset", "value"])
+
+
+@pytest.mark.parametrize(
+    ("logs", "chosen"),
+    [
+        (("a@0/e0 b@1/e0", "a@0/e0 b@1/e0", "a@0/e0 X@1/e0 c@2/e0"), 0),
+        (("a@0/e0 X@1/e0 c@2/e0", "a@0/e0 b@1/e0", "a@0/e0 b@1/e0"), 1),
+        (("X@0/e0 b@1/e3", "a@0/e0", "a@0/e0"), 1),
+        (("a@0/e0 b@1/e0", "a@0/e0 X@1/e0 c@2/e0"), 1),
+    ],
+    ids=["longer", "longer_and_first", "newer", "one_to_one"],
+)
+def test_an_outvoted_copy_is_not_chosen(
+    logs: tuple[str, ...], chosen: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of one copy against one, neither is outvoted: the longer one is read, with a warning."""
+    found = contradicting(tmp_path, *logs)
+    assert {row["brokerId"] for row in found} == {chosen}
+    other = next(n for n, log in enumerate(logs) if log.split()[-2:] != logs[chosen].split()[-2:])
+    first = 0 if logs[0].startswith("X") else 1
+    (message,) = caplog.messages
+    assert f"broker {other} holds other records from offset {first} on" in message
+    assert message.endswith("`replica-diff` shows the differences")
+
+
+def test_what_contradicts_the_chosen_copy_is_a_fork_under_one_leader_epoch(tmp_path: Path) -> None:
+    cluster(tmp_path, {n: replica(f"a@0/e0 {v}@1/e0") for n, v in enumerate("bbX")})
+    _, (lacking,) = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert (lacking.first_offset, lacking.next_offset) == (1, 2)
+    assert lacking.is_fork
+    assert lacking.is_contradiction
 
 
 @pytest.mark.parametrize(

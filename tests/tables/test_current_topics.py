@@ -54,6 +54,19 @@ def test_a_copy_whose_topic_id_cannot_be_read_stays(both: Path) -> None:
     assert kept(both) == [0, 1]
 
 
+def test_members_are_in_the_isr_by_the_metadata_log(both: Path) -> None:
+    """The capture's controllers stopped with broker 0 as the only in-sync replica of ``t-0``."""
+    evidence = discover([str(both)])
+    ((_, supplied),) = evidence.topic_partitions(ReadRequest(topics=frozenset({"t"})))
+    members = CurrentTopics(evidence=evidence).members(supplied)
+    assert [each.log_directory.broker_id for each in members] == [0]
+    shutil.rmtree(both / "controller-100")
+    for folder in both.glob("*/__cluster_metadata-0"):
+        shutil.rmtree(folder)
+    evidence = discover([str(both)])
+    assert CurrentTopics(evidence=evidence).members(supplied) == []
+
+
 @pytest.mark.parametrize("nodes", ["broker-[01]/__cluster_metadata-0", "controller-100"])
 def test_any_copy_of_the_metadata_log_will_do(both: Path, nodes: str) -> None:
     for folder in both.glob(nodes):

@@ -235,7 +235,8 @@ RENAME_FOLDER: Final = action(
 RESTORE_TOPIC_ID: Final = action(
     "A28",
     "restore-topic-id",
-    short="while {where} {are} stopped, restore partition.metadata, which names the topic id",
+    short="while {where} {are} stopped, restore partition.metadata, which names the topic id; "
+    "where no command follows, supply the metadata log or another replica, and run this again",
     explanation="A KRaft broker that finds no topic id sets the directory aside and starts empty. "
     "The id is the same in every replica and every partition of the topic in this cluster.",
     warnings=(
@@ -244,6 +245,36 @@ RESTORE_TOPIC_ID: Final = action(
         "Move it aside (A6).",
     ),
     command="cat /mnt/b2/kafka-logs/TOPIC-N/partition.metadata",
+)
+RESTORE_OLD_SEGMENTS: Final = action(
+    "A42",
+    "restore-old-segments",
+    short="do not start {where} yet; while {where} {are} stopped, move the .swap files of the "
+    "segment aside, and give the old files their names back: then the start keeps the old segments",
+    explanation="A .swap file is a new segment that replaces old ones when the broker starts, and "
+    "the start does not check it before. Where the old segments are still there, sound and "
+    "complete, as live files or as .deleted, they hold all records of the damaged new one.",
+    warnings=(
+        "Move all .swap files of the partition: a start replaces everything between the first and "
+        "the last of them.",
+        "The commands are printed only where the old segments are sound and complete.",
+    ),
+    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N/*.swap /mnt/b1/aside/",
+)
+LEAVE_ASIDE: Final = action(
+    "A43",
+    "leave-aside",
+    short="if the topic was deleted, or the partition moved to other brokers, on purpose: nothing "
+    "to do, the start renames the folder to -stray and deletes nothing; if not, save its records "
+    "before {where} {are} started (kafkalog salvage)",
+    explanation="A broker keeps a -stray folder for ever, but serves nothing from it and counts it "
+    "as no replica. No file brings it back: the metadata log decides which replicas a broker has. "
+    "What is saved can be produced again to a topic that exists.",
+    warnings=(
+        "If the supplied metadata log is older than the deletion or the move was undone, supply "
+        "the newest one first.",
+    ),
+    command="kafkalog salvage /mnt/b1 --topic TOPIC --partition N --output SAVED",
 )
 REPLACE_METADATA_LOG: Final = action(
     "A34",

@@ -42,17 +42,19 @@ CHECKPOINT_MALFORMED: Final = rule(
     "or end the broker. kafkalog table recoveries shows which.",
     election="Without its high watermarks or epochs a follower may truncate more than necessary.",
     reader=NO_EFFECT,
-    actions=(RESTORE_CHECKPOINT, CHECK_HARDWARE),
+    actions=(RESTORE_CHECKPOINT, WRITE_EPOCHS, CHECK_HARDWARE),
     lookalikes=(COPIED_WHILE_RUNNING,),
+    roles=(Role.REPAIRED_BEFORE_START,),
 )
 CHECKPOINT_MISSING: Final = rule(
     "KL-302",
     "checkpoint-missing",
     severity="L",
-    title="a checkpoint is missing",
+    title="a checkpoint is missing or empty",
     explanation="A log directory that holds replicas has no such file, or batches carry leader "
     "epochs and the partition has no leader-epoch-checkpoint. Copies of single partitions lack "
-    "the files of the log directory.",
+    "the files of the log directory. A broker creates the files empty, and reads an empty one as "
+    "one without rows; it is reported where the broker must have written it.",
     start="Without recovery points every segment is recovered after an unclean stop. Without log "
     "starts, records that were deleted by kafka-delete-records come back. Without high watermarks "
     "they begin at the log start.",
@@ -255,5 +257,10 @@ CLEAN_MARKER_CONTRADICTED: Final = rule(
     reader="Above the contradiction, consumers may get errors, or other records at offsets that "
     "were used before.",
     actions=(DO_NOT_START, FORCE_RECOVERY, COMPARE_REPLICAS),
-    roles=(Role.FOLLOWS_IN_REPLICA, Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME),
+    roles=(
+        Role.FOLLOWS_IN_REPLICA,
+        Role.REPAIRED_BEFORE_START,
+        Role.BY_FOLDER_NAME,
+        Role.NAMES_DAMAGE,
+    ),
 )

@@ -15,6 +15,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     RAISE_LIMIT,
     READ_WITH_PERMISSION,
     RENAME_FOLDER,
+    RESTORE_IDENTITY,
     SUPPLY_WHAT_IS_MISSING,
     USE_NEWER_READER,
 )
@@ -132,13 +133,14 @@ MIXED_CLUSTERS: Final = rule(
     severity="C",
     title="log directories of several clusters",
     explanation="Directories that were given as one broker have different cluster ids, or one "
-    "random topic id appears in two clusters. Offsets of two clusters are unrelated. It is high "
+    "random topic id or directory id appears in two clusters, so that one meta.properties has a "
+    "wrong cluster.id. Offsets of two clusters are unrelated. It is high "
     "where brokers of two clusters have the same partition and all node ids differ: they look like "
     "one cluster.",
     start="A broker refuses to start with a meta.properties of another cluster.",
     election="No election can be predicted across clusters.",
     reader=NO_EFFECT,
-    actions=(LEAVE_ONE_OUT,),
+    actions=(LEAVE_ONE_OUT, RESTORE_IDENTITY),
     roles=(Role.PUT_TOGETHER_WRONGLY,),
 )
 TOPIC_ID_MISMATCH: Final = rule(

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
     COMPARE_REPLICAS,
     DELETE_RECORDS_AGAIN,
     DO_NOT_START,
     FORCE_RECOVERY,
     KEEP_OLD_SEGMENTS,
+    LEAVE_ASIDE,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     REBUILD_INDEX,
     REBUILD_SNAPSHOT,
+    RESTORE_OLD_SEGMENTS,
     RESTORE_TOPIC_ID,
     SAVE_RECORDS,
     WRITE_EPOCHS,
@@ -106,7 +109,8 @@ INTERRUPTED_SWAP: Final = rule(
     "covers by it. A damaged .swap also replaces sound segments.",
     election=NO_EFFECT,
     reader="Records that a damaged .swap replaced are lost.",
-    actions=(DO_NOT_START,),
+    actions=(RESTORE_OLD_SEGMENTS, DO_NOT_START, COMPARE_REPLICAS, CHECK_HARDWARE, NOTHING_TO_DO),
+    roles=(Role.REPAIRED_BEFORE_START,),
 )
 EPOCH_ENTRY_MISSING: Final = rule(
     "KL-406",
@@ -210,7 +214,7 @@ START_WILL_SERVE_DAMAGE: Final = rule(
     election="As leader this replica cannot serve the damaged offsets to followers.",
     reader="Consumers fail at the damage.",
     actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
-    roles=(Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME),
+    roles=(Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME, Role.NAMES_DAMAGE),
 )
 DAMAGE_BELOW_RECOVERY_POINT: Final = rule(
     "KL-414",
@@ -224,7 +228,7 @@ DAMAGE_BELOW_RECOVERY_POINT: Final = rule(
     "fetches them again.",
     reader="Consumers fail at the damage; so does the log cleaner.",
     actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
-    roles=(Role.BY_FOLDER_NAME,),
+    roles=(Role.BY_FOLDER_NAME, Role.NAMES_DAMAGE),
 )
 END_WILL_BE_MISREAD: Final = rule(
     "KL-415",
@@ -264,12 +268,13 @@ START_WILL_SET_ASIDE: Final = rule(
     explanation="partition.metadata is missing or names another topic id than the cluster's "
     "metadata, or the replica is no longer assigned to this broker. A KRaft broker treats such a "
     "directory as stray.",
-    start="The directory is renamed -stray and the partition starts empty, or not at all.",
+    start="The directory is renamed -stray and kept. If the partition is assigned to this broker, "
+    "it starts empty there; if not, the broker no longer serves it.",
     election="An empty replica that is in the in-sync set can be elected, and then the other "
     "replicas truncate to nothing.",
     reader="If no other replica holds the records, they cannot be read until the directory is "
     "restored by hand.",
-    actions=(DO_NOT_START, RESTORE_TOPIC_ID, MOVE_COPY_ASIDE, SAVE_RECORDS),
+    actions=(DO_NOT_START, RESTORE_TOPIC_ID, MOVE_COPY_ASIDE, LEAVE_ASIDE, SAVE_RECORDS),
     roles=(Role.HIGH_WITH_PEER, Role.REPAIRED_BEFORE_START, Role.BY_FOLDER_NAME),
 )
 START_WILL_EXPIRE: Final = rule(

@@ -8,6 +8,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     CHECK_HARDWARE,
     CHOOSE_A_BRANCH,
     COMPARE_METADATA_LOGS,
+    COMPARE_REPLICAS,
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
@@ -141,7 +142,7 @@ UNCOVERED_FIELD_MISMATCH: Final = rule(
     "stays: a follower fetches from its log end on.",
     reader="Consumers of a copy with a wrong base offset see other offsets.",
     actions=(LET_BEST_LEAD, MOVE_COPY_ASIDE, CHECK_HARDWARE),
-    roles=(Role.SEVERAL_REPLICAS,),
+    roles=(Role.SEVERAL_REPLICAS, Role.NAMES_DAMAGE),
 )
 RECORDS_MISSING_ON_REPLICA: Final = rule(
     "KL-508",
@@ -156,7 +157,7 @@ RECORDS_MISSING_ON_REPLICA: Final = rule(
     reader="Consumers of this replica skip the range without an error.",
     actions=(LET_BEST_LEAD, MOVE_COPY_ASIDE),
     lookalikes=(RETENTION_AT_OTHER_TIMES, COMPACTED_FURTHER, TOMBSTONE_EXPIRED),
-    roles=(Role.SEVERAL_REPLICAS,),
+    roles=(Role.SEVERAL_REPLICAS, Role.NAMES_DAMAGE),
 )
 COMPACTION_SKEW: Final = rule(
     "KL-509",
@@ -344,7 +345,7 @@ FOLLOWER_MAY_LOOP: Final = rule(
     start=NO_EFFECT,
     election="With this leader the follower does not return to the in-sync set.",
     reader=NO_EFFECT,
-    actions=(WRITE_EPOCHS,),
+    actions=(WRITE_EPOCHS, COMPARE_REPLICAS),
     lookalikes=(MOVED_BETWEEN_DISKS,),
     roles=(Role.SEVERAL_REPLICAS,),
 )

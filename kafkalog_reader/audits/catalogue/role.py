@@ -16,6 +16,8 @@ class Role(Enum):
     """Every reader of the log stops there: a wrong checksum, or headers that no longer chain."""
     SUMS_UP_DAMAGE = auto()
     """Which copies of a partition are damaged, or whether others have it intact."""
+    NAMES_DAMAGE = auto()
+    """Says that a copy is damaged; its place is in other findings, or only other copies show it."""
     PUT_TOGETHER_WRONGLY = auto()
     """Directories that do not go together; each of them may be sound."""
     BY_FOLDER_NAME = auto()

@@ -124,6 +124,18 @@ class CommitCount:
             damaged_possible=min(self.damaged_possible + other.damaged_possible, _NO_BOUND),
         )
 
+    def __sub__(self, other: CommitCount) -> CommitCount:
+        """Without the records of a part."""
+        return CommitCount(
+            known=max(0, self.known - other.known),
+            possible=max(0, self.possible - other.possible),
+            only_if_unclean=max(0, self.only_if_unclean - other.only_if_unclean),
+            uncommitted=max(0, self.uncommitted - other.uncommitted),
+            damaged=max(0, self.damaged - other.damaged),
+            damaged_known=max(0, self.damaged_known - other.damaged_known),
+            damaged_possible=max(0, self.damaged_possible - other.damaged_possible),
+        )
+
     @property
     def only_sound(self) -> CommitCount:
         """Without damaged batches."""
@@ -190,6 +202,15 @@ def _left_at(history: History, newest: History) -> int | None:
     return fork.offset if history.log_end_offset > fork.offset else None
 
 
+def _reached(replica: Replica, history: History) -> int:
+    """The offset that a log once reached: its end, or a checkpointed high watermark above it.
+
+    Such a log has lost its end (KL-304): records there were committed, and are missing in this
+    copy. That it lacks them now does not show that it never had them.
+    """
+    return max(history.log_end_offset, replica.checkpointed_high_watermark or 0)
+
+
 def commit_bounds(
     histories: Mapping[Replica, History],
     in_sync: Collection[Replica] | None = None,
@@ -199,12 +220,12 @@ def commit_bounds(
 
     Args:
         histories: one for each replica.
-        in_sync: the in-sync replicas; None if unknown. A record that one of them lacks is not
+        in_sync: the in-sync replicas; None if unknown. A record that one of them never had is not
             committed.
         named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
     """
     in_sync_end = min(
-        (histories[replica].log_end_offset for replica in in_sync or ()), default=_NO_BOUND
+        (_reached(replica, histories[replica]) for replica in in_sync or ()), default=_NO_BOUND
     )
     newest = newest_replica(histories, named)
     left_at = {

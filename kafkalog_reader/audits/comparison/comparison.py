@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.comparison.absence import reasons_of_absence
 from kafkalog_reader.audits.comparison.branch import BranchBuilder
 from kafkalog_reader.audits.comparison.compared_log import ComparedLog, replicas_of
 from kafkalog_reader.audits.comparison.damaged_stretch import damaged_stretch
@@ -25,7 +26,7 @@ from kafkalog_reader.audits.comparison.difference import (
     Differences,
 )
 from kafkalog_reader.audits.comparison.equal_batches import equal_batches
-from kafkalog_reader.audits.comparison.same_batch import differing_kind
+from kafkalog_reader.audits.comparison.same_batch import differing_kind, overlap
 from kafkalog_reader.audits.log.window_loader import WindowLoader
 from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, MAGIC
 
@@ -138,7 +139,7 @@ class _Comparer:
                 continue
             next_offset = min(base, first.last_offset + 1)
             records = min(next_offset - low, int(first.run.records_count[first.index]))
-            for kind, lacking in _reasons(group, low).items():
+            for kind, lacking in reasons_of_absence(group, low).items():
                 self._differences.add(
                     Difference(
                         kind=kind,
@@ -171,6 +172,14 @@ class _Comparer:
         for stream in streams[1:]:
             count = equal_batches(streams[0], stream, count)
         if count == 0 and not absent and self._take_damaged(branch, present):
+            return
+        if count == 0 and overlap([log.stream for log in branch.members]):
+            from kafkalog_reader.audits.comparison.overlapping_batches import (  # slow to import
+                take_overlapping,
+            )
+
+            for difference in take_overlapping(branch):
+                self._differences.add(difference)
             return
         if count == 0:
             count = 1
@@ -207,7 +216,7 @@ class _Comparer:
         first = present[0].stream
         last = first.index + count - 1
         records = int(first.run.held_records(slice(first.index, last + 1)).sum())
-        for kind, lacking in _reasons(absent, first.base_offset).items():
+        for kind, lacking in reasons_of_absence(absent, first.base_offset).items():
             self._differences.add(
                 Difference(
                     kind=kind,
@@ -353,19 +362,6 @@ def _note_damage(present: Sequence[ComparedLog], count: int) -> None:
     none = np.zeros(len(damaged), np.int32)
     for log in present:
         log.damaged.add(log.stream, damaged, [()], none)
-
-
-def _reasons(absent: Sequence[ComparedLog], offset: int) -> dict[DifferenceKind, list[ComparedLog]]:
-    reasons: dict[DifferenceKind, list[ComparedLog]] = {}
-    for log in absent:
-        if log.stream.hidden(offset):
-            kind = DifferenceKind.HIDDEN
-        elif any(other.may_be_cleaned(offset) for other in absent):
-            kind = DifferenceKind.CLEANED  # or copied from one that was cleaned
-        else:
-            kind = DifferenceKind.MISSING
-        reasons.setdefault(kind, []).append(log)
-    return reasons
 
 
 def _is_same_elsewhere(one: BatchStream, other: BatchStream) -> bool:

@@ -273,6 +273,13 @@ class Comparison:
         Below a log start nothing can be read, so nothing differs there. A difference that damage or
         cleaning explains is not a fork: the content was once the same.
         """
+        return self._fork(one, other, (DifferenceKind.CONFLICT, DifferenceKind.MISSING))
+
+    def record_fork(self, one: Replica, other: Replica) -> int | None:
+        """The same, of offsets at which both hold records: a gap in one of the logs is no fork."""
+        return self._fork(one, other, (DifferenceKind.CONFLICT,))
+
+    def _fork(self, one: Replica, other: Replica, kinds: Collection[DifferenceKind]) -> int | None:
         low = max(one.log_start_offset, other.log_start_offset)
         offsets = [
             branch.children[0].first_offset
@@ -285,7 +292,7 @@ class Comparison:
         offsets += [
             difference.first_offset
             for difference in self.differences
-            if difference.kind in (DifferenceKind.CONFLICT, DifferenceKind.MISSING)
+            if difference.kind in kinds
             and _tells_apart(difference, one, other)
             and difference.next_offset > low
         ]

@@ -54,6 +54,14 @@ def differing_kind(
     return DifferenceKind.CLEANED if _records_agree(batches) else DifferenceKind.CONFLICT
 
 
+def overlap(streams: Sequence[BatchStream]) -> bool:
+    """Whether the current batches overlap without having the same bounds; all must be intact."""
+    first, *others = sorted(streams, key=lambda stream: (stream.base_offset, stream.last_offset))
+    reached = [each for each in others if each.base_offset <= first.last_offset]
+    bounds = {(each.base_offset, each.last_offset) for each in (first, *reached)}
+    return len(bounds) > 1 and all(each.is_intact for each in (first, *reached))
+
+
 def _shows_cleaning(stream: BatchStream) -> bool:
     run, index = stream.run, stream.index
     return int(run.records_count[index]) < int(run.last_offset_delta[index]) + 1

@@ -27,6 +27,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
     UNSAFE_PATH_SKIPPED,
 )
 from kafkalog_reader.audits.integrity.checkpoint_findings import (
+    CLEANER_OFFSETS,
     HIGH_WATERMARKS,
     RECOVERY_POINTS,
     checkpoint_problem,
@@ -48,7 +49,7 @@ from kafkalog_reader.audits.recovery.names import (
     why_it_stops,
 )
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.checkpoints import checkpointed_offsets, is_absent, is_empty
 from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import (
     METADATA_TOPIC,
@@ -65,6 +66,16 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.partial_copy import Partition
     from kafkalog_reader.io.evidence import LogDirectory
 
+_EFFECTS: Final = {
+    CLEANER_OFFSETS: "the log cleaner begins at the log starts again",
+    LOG_STARTS: "records come back that were deleted by kafka-delete-records, if their segment is "
+    "still there",
+    RECOVERY_POINTS: "after an unclean stop the start recovers every segment, and cuts each log at "
+    "its first damaged batch",
+    HIGH_WATERMARKS: "high watermarks begin at the log starts, and consumers wait until the "
+    "followers have fetched",
+}
+"""What a start does without the rows of a checkpoint."""
 _MAX_LISTED: Final = 1000
 """Maximum findings of one kind for a log directory, which may hold a million strange names."""
 
@@ -234,15 +245,10 @@ def _checkpoints(
     for name in OFFSET_CHECKPOINTS:
         if name not in names:
             if holds_replicas and (name != LOG_STARTS or release_signs(root.path).leader_epochs):
-                yield finding(
-                    CHECKPOINT_MISSING,
-                    f"{name}: missing",
-                    severity="M" if name == HIGH_WATERMARKS else "L",
-                    actions=(START_WITHOUT_CHECKPOINT,),
-                    directory=place,
-                    file=name,
-                )
+                yield _without_rows(place, name, "missing")
             continue
+        if holds_replicas and _lost_its_rows(root, name):
+            yield _without_rows(place, name, "empty, which a start reads as without rows")
         try:
             for key in checkpointed_offsets(root, name):
                 if key not in folders:
@@ -285,6 +291,33 @@ def _checkpoints(
                 "checkpoints": " ".join(files),
             },
         )
+
+
+def _lost_its_rows(root: LogDirectory, name: str) -> bool:
+    """Whether a checkpoint is empty although the broker wrote rows or their number.
+
+    A broker creates the files empty. It writes those of recovery points and log starts together,
+    once a minute, the high watermarks more often, and all at a clean stop; the cleaner's offsets
+    are written when a log was cleaned.
+    """
+    if name == CLEANER_OFFSETS or not is_empty(root, name):
+        return False
+    together = (each for each in (RECOVERY_POINTS, LOG_STARTS) if each != name)
+    return bool(root.clean_shutdown) or any(
+        not is_absent(root, each) and not is_empty(root, each) for each in together
+    )
+
+
+def _without_rows(place: PartitionDirectory, name: str, what: str) -> Finding:
+    """KL-302, with what the next start does."""
+    return finding(
+        CHECKPOINT_MISSING,
+        f"{name}: {what}: {_EFFECTS[name]}",
+        severity="M" if name == HIGH_WATERMARKS else "L",
+        actions=(START_WITHOUT_CHECKPOINT,),
+        directory=place,
+        file=name,
+    )
 
 
 def _partial(

@@ -20,6 +20,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
     EPOCH_ENTRY_MISSING,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.log.moved_start import possible_log_start
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
 
@@ -74,7 +75,8 @@ def epoch_findings(
             )
             return  # which entry is wrong is unknown, so nothing more can be checked
     kept = [interval for interval in intervals if interval.next_offset > erased_below]
-    yield from _contradictions(replica, kept, file)
+    clipped_to = possible_log_start(replica, intervals, log_end_offset)
+    yield from _contradictions(replica, kept, file, clipped_to)
     beyond = [entry for entry in entries if entry.start_offset > log_end_offset]
     if beyond:
         is_clean = bool(replica.directory.log_directory.clean_shutdown)
@@ -92,13 +94,12 @@ def epoch_findings(
 
 
 def _contradictions(
-    replica: Replica, intervals: Sequence[EpochInterval], file: str
+    replica: Replica, intervals: Sequence[EpochInterval], file: str, clipped_to: int
 ) -> Iterator[Finding]:
     assert replica.epoch_entries is not None
     entries = replica.epoch_entries
     starts = {entry.leader_epoch: entry.start_offset for entry in entries}
     ends = {a.leader_epoch: b.start_offset for a, b in pairwise(entries)}
-    clipped_to = _possible_log_start(replica)
     for number, interval in enumerate(intervals):
         first = max(interval.first_offset, replica.log_start_offset)
         if interval.next_offset <= replica.log_start_offset:
@@ -113,8 +114,9 @@ def _contradictions(
             is_possible = interval.next_offset <= clipped_to
             yield finding(
                 EPOCH_ENTRY_MISSING,
-                f"{file}: lacks leader epoch {interval.leader_epoch}, which batches from offset "
-                f"{interval.first_offset:,} on carry{_moved(clipped_to) if is_possible else ''}",
+                f"{file}: {'' if entries else 'empty, and '}lacks leader epoch "
+                f"{interval.leader_epoch}, which batches from offset {interval.first_offset:,} on "
+                f"carry{_moved(clipped_to) if is_possible else ''}",
                 directory=replica.directory,
                 file=file,
                 offsets=(first, interval.next_offset),
@@ -154,18 +156,6 @@ def _moved(log_start_offset: int) -> str:
         f"; the log start may have been {log_start_offset:,}: a start that begins below it brings "
         "deleted records back"
     )
-
-
-def _possible_log_start(replica: Replica) -> int:
-    """The offset up to which the log start may have moved, by the first entry; 0: it has not.
-
-    A broker clips the entries when records are deleted, and writes the log start a minute later or
-    at shutdown (log.flush.start.offset.checkpoint.interval.ms).
-    """
-    entries = replica.epoch_entries
-    if not entries or replica.directory.log_directory.clean_shutdown:
-        return 0
-    return entries[0].start_offset
 
 
 def _is_replica(replica: Replica) -> bool:

@@ -76,8 +76,10 @@ class _Collected(Damage):
         super().__init__(Mode.PERMISSIVE)
         self.errors: list[LocatedError] = []
 
-    def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
-        del batches  # a decoder reports one at a time
+    def left_out(
+        self, error: LocatedError, *, batches: int = 1, next_offset: int | None = None
+    ) -> None:
+        del batches, next_offset  # a decoder reports one at a time
         self.errors.append(error)
 
 

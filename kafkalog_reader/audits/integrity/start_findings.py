@@ -12,6 +12,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     COMPARE_REPLICAS,
     DO_NOT_START,
     KEEP_OLD_SEGMENTS,
+    LEAVE_ASIDE,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     REBUILD_INDEX,
@@ -124,13 +125,13 @@ class _Start:
     def _kept_by(self) -> tuple[tuple[str, ...], tuple[FileRepair, ...]]:
         """What to do about a directory that is set aside, and how to do the first of it."""
         stray, directory = self._recovery.stray, self._replica.directory
-        if stray is None or (not stray.has_topic_id and stray.topic_id is None):
-            return (DO_NOT_START, RESTORE_TOPIC_ID, SAVE_RECORDS), ()
-        if stray.topic_id is None:  # the topic is gone, or the broker should not have it
-            return (DO_NOT_START, SAVE_RECORDS), ()
-        root, name = posixpath.split(directory.path.rstrip("/"))
-        if stray.has_topic_id:
+        if stray is not None and stray.has_topic_id:
+            if stray.topic_id is None or stray.is_only_replica:  # of no topic here, or another one
+                return (LEAVE_ASIDE, SAVE_RECORDS), ()
+            root, name = posixpath.split(directory.path.rstrip("/"))
             return (MOVE_COPY_ASIDE, DO_NOT_START), (move_aside(root, name),)
+        if stray is None or stray.topic_id is None:
+            return (RESTORE_TOPIC_ID, DO_NOT_START, SAVE_RECORDS), ()
         lines = build_partition_metadata(PartitionMetadata(version=0, topic_id=stray.topic_id))
         path = posixpath.join(directory.path, PARTITION_METADATA)
         write = Write(path=path, lines=tuple(lines.decode().split("\n")))

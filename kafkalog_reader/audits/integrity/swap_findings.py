@@ -5,12 +5,20 @@ Source: Kafka 4.0, LogLoader#removeTempFilesAndCollectSwapFiles and #load.
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    COMPARE_REPLICAS,
+    DO_NOT_START,
+    NOTHING_TO_DO,
+    RESTORE_OLD_SEGMENTS,
+)
 from kafkalog_reader.audits.catalogue.log_rules import (
     INTERRUPTED_SWAP,
 )
+from kafkalog_reader.audits.integrity.file_repair import Move, index_moves
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.interrupted_swap import read_next_offset
@@ -40,17 +48,22 @@ def swap_findings(replica: Replica) -> Iterator[Finding]:
         for suffix in ("swap", "cleaned", "deleted")
     }
     first_cleaned = min((s.base_offset for s in of_kind["cleaned"]), default=None)
+    live = [s for s in found if s.suffix is None and s.log_size is not None]
     winning: list[SegmentFiles] = []
     losing: list[SegmentFiles] = []
     for swap in of_kind["swap"]:
         is_whole = first_cleaned is None or swap.base_offset < first_cleaned
         (winning if is_whole and swap.log_size is not None else losing).append(swap)
+    restored: set[str] = set()
     if winning:
-        yield _replacing(replica, winning, [s for s in found if s.suffix is None])
+        replacing = _replacing(replica, winning, live, of_kind["deleted"])
+        restored = {each.path for each in replacing.repairs if isinstance(each, Move)}
+        yield replacing
     if losing:
         yield _leftover(
-            replica, losing, "M", "is at or above an unfinished cleaning: deleted at the start"
-        )
+            replica, losing, "M", "is at or above an unfinished cleaning: deleted at the start",
+            is_needed=not _is_covered(replica, losing, live),
+        )  # fmt: skip
     if of_kind["cleaned"]:
         is_running = not replica.directory.log_directory.clean_shutdown
         yield _leftover(
@@ -58,21 +71,26 @@ def swap_findings(replica: Replica) -> Iterator[Finding]:
             of_kind["cleaned"],
             "L" if is_running else "M",
             "an unfinished cleaning, deleted at the next start",
+            is_needed=not _is_covered(replica, of_kind["cleaned"], [*live, *winning]),
         )
-    if of_kind["deleted"]:
+    gone = [segment for segment in of_kind["deleted"] if segment.path("log") not in restored]
+    if gone:
         yield _leftover(
-            replica, of_kind["deleted"], "I",
+            replica, gone, "I",
             "already deleted, the file is removed at the next start at the latest",
         )  # fmt: skip
 
 
 def _replacing(
-    replica: Replica, winning: Sequence[SegmentFiles], live: Sequence[SegmentFiles]
+    replica: Replica,
+    winning: Sequence[SegmentFiles],
+    live: Sequence[SegmentFiles],
+    deleted: Sequence[SegmentFiles],
 ) -> Finding:
     """The finding of complete new segments, which replace the old ones in their range."""
     start = winning[0].base_offset
     end = max(read_next_offset(segment, replica.directory.context) for segment in winning)
-    replaced = [s for s in live if start <= s.base_offset < end and s.log_size is not None]
+    replaced = [s for s in live if start <= s.base_offset < end]
     damaged = [segment for segment in winning if _is_damaged(replica, segment)]
     file = replica.segment_file(winning[0])
     bases = _bases(winning)
@@ -81,6 +99,13 @@ def _replacing(
         what += f"; it deletes the old segments {_bases(replaced)}"
     if damaged:
         what += f"; damaged: {_bases(damaged)}"
+    moves = _moves(replica, winning, live, deleted) if damaged else ()
+    actions: tuple[str, ...] = (NOTHING_TO_DO,)
+    if moves:
+        what += "; the old segments are sound"
+        actions = (RESTORE_OLD_SEGMENTS, CHECK_HARDWARE)
+    elif damaged:
+        actions = (DO_NOT_START, COMPARE_REPLICAS)
     return finding(
         INTERRUPTED_SWAP,
         f"{file}: {what}",
@@ -96,12 +121,79 @@ def _replacing(
             "replaced": _bases(replaced),
             "damaged": _bases(damaged),
         },
+        actions=actions,
+        repairs=moves,
+    )
+
+
+def _moves(
+    replica: Replica,
+    winning: Sequence[SegmentFiles],
+    live: Sequence[SegmentFiles],
+    deleted: Sequence[SegmentFiles],
+) -> tuple[Move, ...]:
+    """How to keep the old segments; empty if they are not all there, or not all sound."""
+    context = replica.directory.context
+    start = winning[0].base_offset
+    end = max(read_next_offset(segment, context) for segment in winning)
+    bases = {segment.base_offset for segment in live}
+    renamed = [
+        segment
+        for segment in deleted
+        if start <= segment.base_offset < end
+        and segment.base_offset not in bases
+        and segment.log_size is not None
+    ]
+    old = [*(s for s in live if start <= s.base_offset < end), *renamed]
+    old.sort(key=lambda segment: segment.base_offset)
+    if not old or old[0].base_offset != start or any(_is_damaged(replica, each) for each in old):
+        return ()
+    ends = [read_next_offset(segment, context) for segment in old]
+    if ends[-1] < end or any(
+        stop > following.base_offset for stop, following in zip(ends, old[1:], strict=False)
+    ):
+        return ()
+    aside = [posixpath.basename(path) for segment in winning for path in _paths(segment)]
+    back = [
+        Move(path=path, target=path.removesuffix(".deleted"))
+        for segment in renamed
+        for path in _paths(segment)
+    ]
+    return (*index_moves(replica.directory, aside), *back)
+
+
+def _paths(segment: SegmentFiles) -> list[str]:
+    """The files that there are of a segment."""
+    sizes = {
+        "log": segment.log_size,
+        "index": segment.offset_index_size,
+        "timeindex": segment.time_index_size,
+        "txnindex": segment.transaction_index_size,
+    }
+    return [segment.path(kind) for kind, size in sizes.items() if size is not None]
+
+
+def _is_covered(
+    replica: Replica, found: Sequence[SegmentFiles], live: Sequence[SegmentFiles]
+) -> bool:
+    """Whether segments that the start keeps have the offsets of those that it deletes."""
+    context = replica.directory.context
+    held = [(each.base_offset, read_next_offset(each, context)) for each in live]
+    return all(
+        any(first <= each.base_offset < max(end, first + 1) for first, end in held)
+        for each in found
     )
 
 
 def _leftover(
-    replica: Replica, found: Sequence[SegmentFiles], severity: str, effect: str
+    replica: Replica,
+    found: Sequence[SegmentFiles],
+    severity: str,
+    effect: str,
+    *,
+    is_needed: bool = False,
 ) -> Finding:
+    """The finding of files that the start deletes; ``is_needed`` if nothing else has their part."""
     file = replica.segment_file(found[0])
     return finding(
         INTERRUPTED_SWAP,
@@ -110,7 +202,7 @@ def _leftover(
         directory=replica.directory,
         file=file,
         evidence={"suffix": found[0].suffix, "outcome": "deleted", "segments": len(found)},
-        actions=(NOTHING_TO_DO,) if severity == "I" else None,
+        actions=(DO_NOT_START, COMPARE_REPLICAS) if is_needed else (NOTHING_TO_DO,),
     )
 
 

@@ -165,8 +165,10 @@ def _after_election(audit: PartitionAudit, commits: Sequence[Commit]) -> Iterato
     without = sum(each.leader_epoch == NO_EPOCH for each in hit)
     yield finding(
         GROUPS_HIT_BY_ELECTION,
-        f"with {leader.name} leading, {_committed(hit)} after records that it does not have: "
-        f"{_endings(outcomes)}; go on at offset {safe:,}",
+        f"with {leader.name} leading, {_committed(hit)} after records that {leader.name} does "
+        "not have: "
+        f"{_endings(outcomes)}; {'the group' if len(_names(hit)) == 1 else 'they'} can go on at "
+        f"offset {safe:,}",
         confidence="possible" if without else "likely",
         directory=leader.replica.directory,
         offsets=(safe, max(each.offset for each in hit)),

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import CHECK_HARDWARE, WRITE_EPOCHS
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    COMPARE_REPLICAS,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.replica_rules import TRUNCATION_LEAVES_DIVERGENCE
+from kafkalog_reader.audits.catalogue.replica_rules import FOLLOWER_MAY_LOOP
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
@@ -47,21 +51,24 @@ def advised_epoch_rows(
 
 def with_epoch_actions(audit: PartitionAudit, each: Finding) -> Finding:
     """A finding with the files to write, or without that advice where it changes nothing."""
-    if WRITE_EPOCHS not in each.actions or each.directory is None:
+    if WRITE_EPOCHS not in each.actions:
         return each
     files = files_to_write(audit, each)
-    is_own = any(replica.directory == each.directory for replica in audit.replicas)
+    is_own = each.directory is None or any(
+        replica.directory == each.directory for replica in audit.replicas
+    )
     if not is_own or any(epoch_rows(audit, replica) is not None for replica in files):
         if each.actions[0] == WRITE_EPOCHS and not each.repairs:
             rows = ((replica, epoch_rows(audit, replica)) for replica in files)
             repairs = tuple(found.repair(replica) for replica, found in rows if found is not None)
             each = replace(each, repairs=repairs)
-        if each.code != TRUNCATION_LEAVES_DIVERGENCE:
+        if each.directory is not None and not _names_pair(each):
             return each
         names = ", ".join(replica.name for replica in files)
         return replace(each, evidence=(*each.evidence, (EPOCH_FILES, names)))
     kept = tuple(action for action in each.actions if action != WRITE_EPOCHS)
-    return replace(each, actions=kept or (CHECK_HARDWARE,))
+    instead = COMPARE_REPLICAS if each.code == FOLLOWER_MAY_LOOP else CHECK_HARDWARE
+    return replace(each, actions=kept or (instead,))
 
 
 def may_happen(audit: PartitionAudit, each: Finding) -> bool:
@@ -77,11 +84,14 @@ def may_happen(audit: PartitionAudit, each: Finding) -> bool:
 def files_to_write(audit: PartitionAudit, each: Finding) -> tuple[ReplicaAudit, ...]:
     """The copies whose epoch file a finding advises to write; none if that changes nothing.
 
-    The file that misleads a follower may be the leader's (replica-divergence.md, case M3): of
-    KL-517 each file is tried, then both, by the truncation that follows.
+    The file that misleads a follower may be the leader's (replica-divergence.md, cases M3 and M10):
+    of KL-517 and KL-521 each file is tried, then both, by the truncation that follows. A finding
+    about no copy in particular is about every file that the batches contradict.
     """
+    if each.directory is None:
+        return tuple(r for r in audit.replicas if epoch_rows(audit, r) is not None)
     own = [r for r in audit.replicas if r.directory == each.directory]
-    if each.code != TRUNCATION_LEAVES_DIVERGENCE:
+    if not _names_pair(each):
         return tuple(own)
     names = dict(each.evidence)
     pair = [r for name in ("leader", "follower") for r in audit.replicas if r.name == names[name]]
@@ -90,6 +100,11 @@ def files_to_write(audit: PartitionAudit, each: Finding) -> tuple[ReplicaAudit, 
     leader, follower = pair
     tried = ((leader,), (follower,), (leader, follower))
     return next((files for files in tried if _is_cured(audit, leader, follower, files)), ())
+
+
+def _names_pair(each: Finding) -> bool:
+    """Whether a finding is about a follower and its leader; either file may be the wrong one."""
+    return {"leader", "follower"} <= dict(each.evidence).keys()
 
 
 def once_written(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.difference import DifferenceKind, NotCompared
 from kafkalog_reader.audits.integrity.file_repair import Rewrite, Write
+from kafkalog_reader.audits.log.moved_start import possible_log_start
 from kafkalog_reader.io.names import LEADER_EPOCHS
 
 if TYPE_CHECKING:
@@ -49,15 +50,24 @@ class EpochRows:
 def epoch_rows(audit: PartitionAudit, replica: ReplicaAudit) -> EpochRows | None:
     """The rows to write; None if the file has them already, or a batch's epoch is in doubt.
 
-    An epoch that begins at the log end has no batches yet, and keeps its row.
+    An epoch that begins at the log end has no batches yet, and keeps its row. A first row that may
+    name a newer log start stays where it is.
     """
     if replica not in audit.replicas or _is_doubtful(audit, replica):
         return None
     entries = replica.files.epoch_entries
-    rows = (*replica.history.data.epoch_starts, *_without_records(replica))
-    if not replica.history.data.intervals or [
-        (e.leader_epoch, e.start_offset) for e in entries or ()
-    ] == [*rows]:
+    data, end = replica.history.data, replica.log_end
+    elected = (*_without_records(replica),)
+    moved = possible_log_start(replica.files, data.intervals, end)
+    if moved == end and elected:
+        moved = 0  # a leader was elected there, whose file had been lost
+    kept = data.clipped(moved, end) if moved else data
+    rows = (*kept.epoch_starts, *elected)
+    if (
+        not rows
+        or not data.intervals
+        or [(e.leader_epoch, e.start_offset) for e in entries or ()] == [*rows]
+    ):
         return None
     return EpochRows(rows=rows, is_new=entries is None and replica.files.has_sound_epochs)
 

@@ -195,11 +195,15 @@ class _Leader:
         return self._epoch_end(leader_epoch, self._common(next(reaching, self._copies[0])))
 
     def _common_until(self, read: ReplicaAudit) -> int:
-        """Up to where a copy and the leader have the same records."""
+        """Up to where the leader has what a group has read of a copy.
+
+        Not up to a gap of either: a group that is beyond it has read those records before they
+        were gone, and reads nothing again.
+        """
         end = self._log.log_end_offset
         if read.files == self._candidate.replica:
             return end
-        fork = self._comparison.content_fork(read.files, self._candidate.replica)
+        fork = self._comparison.record_fork(read.files, self._candidate.replica)
         return end if fork is None else min(fork, end)
 
     def _count_records(self, first_offset: int, next_offset: int) -> int:

@@ -22,6 +22,7 @@ from kafkalog_reader.audits.log.lineage import (
     declared_lineage,
     lineage_fork,
 )
+from kafkalog_reader.audits.log.moved_start import possible_log_start
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined
 
@@ -200,7 +201,13 @@ def _two_starts(one: ReplicaAudit, other: ReplicaAudit) -> Iterator[tuple[int, t
         data = (left, right)[starts.index(min(starts))].data
         if _is_blank(data, min(starts), max(starts)):
             continue  # cleaned away: a copy made later begins at the first batch that is left
+        if begins_with_it and max(starts) == _moved_start(other if later is right else one):
+            continue  # records were deleted there, and its log start was not written yet
         yield entry.leader_epoch, starts
+
+
+def _moved_start(replica: ReplicaAudit) -> int:
+    return possible_log_start(replica.files, replica.history.data.intervals, replica.log_end)
 
 
 def _is_blank(data: Lineage, first_offset: int, next_offset: int) -> bool:
@@ -250,7 +257,8 @@ def _metadata_epochs(audit: PartitionAudit) -> Iterator[Finding]:
                 evidence={
                     "asked": asked.leader_epoch,
                     "leaderKnows": latest.leader_epoch,
-                    "leader": membership.leader,
+                    "leader": leader.name,
+                    "follower": replica.name,
                 },
             )
 

@@ -20,7 +20,7 @@ from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole, unseen_br
 from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from matplotlib.figure import Figure
 
@@ -222,11 +222,19 @@ class PartitionAudit:
 
     @property
     def fork_offset(self) -> int | None:
-        """The lowest offset at which replicas hold different content."""
+        """The lowest offset at which replicas hold different content, or one has a gap."""
+        return self._lowest(Comparison.content_fork)
+
+    @property
+    def record_fork(self) -> int | None:
+        """The lowest offset at which replicas hold different records: a gap is no fork."""
+        return self._lowest(Comparison.record_fork)
+
+    def _lowest(self, fork: Callable[[Comparison, Replica, Replica], int | None]) -> int | None:
         if isinstance(self.comparison, NotCompared) or self.verdict is Verdict.UNDECIDABLE:
             return None
         pairs = combinations(self.comparison.replicas, 2)
-        offsets = [self.comparison.content_fork(*pair) for pair in pairs]
+        offsets = [fork(self.comparison, *pair) for pair in pairs]
         return min((offset for offset in offsets if offset is not None), default=None)
 
     @property
@@ -255,12 +263,24 @@ class PartitionAudit:
         return next(each for each in self.replicas if each.files == replica)
 
 
+def outvoted_copies(audit: PartitionAudit) -> tuple[ReplicaAudit, ...]:
+    """The copies whose records others outvote; none if the best leader is one of them."""
+    if not audit.elections or audit.elections[0].candidate.outvoted_from is not None:
+        return ()
+    return tuple(
+        each
+        for each in audit.replicas
+        if each.candidate is not None and each.candidate.outvoted_from is not None
+    )
+
+
 def best_copy(audit: PartitionAudit) -> ReplicaAudit:
     """The copy that tables read, as ``best_replica`` ranks them; the audit has one at least."""
 
-    def rank(replica: ReplicaAudit) -> tuple[int, int]:
-        epoch = replica.history.last_leader_epoch
-        return -1 if epoch is None else epoch, replica.log_end
+    def rank(replica: ReplicaAudit) -> tuple[bool, int, int]:
+        epoch, candidate = replica.history.last_leader_epoch, replica.candidate
+        is_outvoted = candidate is not None and candidate.outvoted_from is not None
+        return not is_outvoted, -1 if epoch is None else epoch, replica.log_end
 
     return max(audit.replicas, key=rank)
 

@@ -28,12 +28,14 @@ from kafkalog_reader.audits.catalogue.actions import (
     SUPPLY_WHAT_IS_MISSING,
 )
 from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND, SAME_EPOCH_CONFLICT
+from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.file_repair import Copy, FileRepair, move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.names import QUORUM_STATE
+from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -41,9 +43,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.evidence import LogDirectory
 
-_SEVERE: Final = "CHM"
 _OF_ELECTIONS: Final = frozenset({
     CHOOSE_A_BRANCH, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD, MOVE_COPY_ASIDE,
     SAVE_RECORDS,
@@ -51,18 +52,26 @@ _OF_ELECTIONS: Final = frozenset({
 """What a quorum has no use for."""
 
 
-def with_quorum_actions(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings of a partition; those of the metadata log with actions for its quorum."""
+def with_quorum_actions(
+    audit: PartitionAudit, found: Sequence[Finding], without_log: Sequence[LogDirectory] = ()
+) -> Iterator[Finding]:
+    """The findings of a partition; those of the metadata log with actions for its quorum.
+
+    Args:
+        audit: the partition.
+        found: its findings.
+        without_log: a log directory of each node that has no copy of the metadata log.
+    """
     if not audit.is_metadata:
         yield from found
         return
-    damaged = {each.directory for each in found if _is_damage(each)}
+    damaged = {each.directory for each in found if _is_unsound(each)}
     sound = [each for each in audit.everyone if each.directory not in damaged]
     best = max(sound, key=_progress, default=None)
     controllers = _controllers(audit.everyone)
     supplied = {each.broker_id for each in audit.everyone}
     for each in found:
-        if each.directory is None or not _is_damage(each):
+        if each.directory is None or not _is_unsound(each):
             kept = tuple(action for action in each.actions if action not in _OF_ELECTIONS)
             if each.code == SAME_EPOCH_CONFLICT:
                 kept = (COMPARE_METADATA_LOGS, *kept)
@@ -77,8 +86,37 @@ def with_quorum_actions(audit: PartitionAudit, found: Sequence[Finding]) -> Iter
         else:
             aside = move_aside(*posixpath.split(each.directory.path.rstrip("/")))
             yield replace(each, actions=(FETCH_METADATA_AGAIN, CHECK_HARDWARE), repairs=(aside,))
-    if best is not None and controllers and controllers <= supplied:
+    empty = [each for each in without_log if each.broker_id in controllers]
+    if best is None or not controllers:
+        return
+    if controllers <= supplied | {each.broker_id for each in empty}:
         yield from _behind(sound, best, controllers)
+    if controllers == {each.broker_id for each in empty}:
+        yield from (_without_log(each, best, controllers) for each in empty)
+
+
+def _without_log(root: LogDirectory, best: ReplicaAudit, controllers: set[int | None]) -> Finding:
+    """KL-525 for a controller whose log directory has no metadata log, like all others."""
+    is_alone = len(controllers) == 1
+    path = posixpath.join(root.path, f"{METADATA_TOPIC}-0")
+    copy = Copy(
+        source=best.directory.path.rstrip("/"), node=best.name, path=path, leave_out=QUORUM_STATE
+    )
+    return finding(
+        CONTROLLERS_BEHIND,
+        f"controller {root.broker_id} has no {METADATA_TOPIC}-0: if this is its metadata.log.dir, "
+        f"it starts with an empty log, and the {best.log_end:,} metadata records of {best.name} "
+        "are on no controller",
+        directory=PartitionDirectory(
+            path=path, log_directory=root, topic=METADATA_TOPIC, partition=0
+        ),
+        severity="C" if is_alone else "H",
+        confidence="possible",
+        actions=(REPLACE_METADATA_LOG,) if is_alone else (DO_NOT_START, SUPPLY_WHAT_IS_MISSING),
+        repairs=(copy,) if is_alone else (),
+        offsets=(0, best.log_end),
+        evidence={"ahead": best.name, "logEnd": 0, "logEndOfBroker": best.log_end},
+    )
 
 
 def _behind(
@@ -146,9 +184,9 @@ def _of_only_controller(audit: PartitionAudit, each: Finding, best: ReplicaAudit
     return replace(each, actions=actions, repairs=repairs, message=message)
 
 
-def _is_damage(each: Finding) -> bool:
+def _is_unsound(each: Finding) -> bool:
     return (
-        each.severity in _SEVERE
+        is_severe(each)
         and each.directory is not None
         and each.directory.topic is not None
         and each.actions != (NOTHING_TO_DO,)

@@ -6,6 +6,7 @@ import posixpath
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import combinations
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
@@ -19,6 +20,10 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.partition.cluster_identity import (
+    clusters_of_one_directory,
+    wrong_cluster_ids,
+)
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import read_topic_id
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
+    from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import LogDirectory
@@ -49,6 +55,7 @@ class Supply:
         has_peers: whether more than one broker was supplied, so that copies are meant to be
             compared.
         renamed: folders of lacking brokers that are stray, being deleted or a future copy.
+        without_log: of the metadata log: one log directory of each node that has no copy of it.
     """
 
     absent: tuple[int, ...] = ()
@@ -56,6 +63,7 @@ class Supply:
     is_assigned: bool = False
     has_peers: bool = False
     renamed: tuple[PartitionDirectory, ...] = ()
+    without_log: tuple[LogDirectory, ...] = ()
 
 
 NOTHING_KNOWN: Final = Supply()
@@ -125,10 +133,15 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         replica.directory.log_directory.clean_shutdown is not None for replica in audit.replicas
     ):
         names = ", ".join(map(str, supply.lacking))
+        has = "should have a replica, and has no folder of it"
+        renamed = renamed_text(supply.renamed, supply.lacking)
+        if len(supply.lacking) > 1:
+            has = "should have replicas, and have no folder of it"
+            renamed = renamed.replace("it will create an empty one", "they will create empty ones")
         yield finding(
             REPLICA_DIRECTORY_MISSING,
-            f"according to {source} broker {names} should have a replica, and has no folder of it"
-            f"{renamed_text(supply.renamed, supply.lacking)}",
+            f"according to {source} {joined_ids(supply.lacking)} {has}{renamed}"
+            f"{_without_in_sync(audit, supply)}",
             confidence="possible",
             evidence={"brokers": names},
         )
@@ -166,6 +179,15 @@ def _severity(unseen: Unseen | None, *, has_peers: bool) -> str:
     if unseen is None:
         return "M" if has_peers else "I"
     return "H" if has_peers or unseen.role is UnseenRole.ALL_IN_SYNC else "M"
+
+
+def _without_in_sync(audit: PartitionAudit, supply: Supply) -> str:
+    """What it means if the missing folders are those of the in-sync replicas, and no copy is."""
+    unseen = audit.unseen
+    if unseen is None or unseen.role is not UnseenRole.ALL_IN_SYNC:
+        return ""
+    is_said = not {*unseen.brokers} & {*supply.lacking} or {*unseen.brokers} & {*supply.absent}
+    return "" if is_said else f"; {_outside(audit, unseen.brokers)}"
 
 
 def _may_hold_more(audit: PartitionAudit, unseen: Unseen) -> str:
@@ -227,12 +249,19 @@ def _modified_at(directory: PartitionDirectory) -> int | None:
 
 
 def cluster_findings(
-    roots: Iterable[LogDirectory], directories: Iterable[PartitionDirectory]
+    roots: Sequence[LogDirectory],
+    directories: Iterable[PartitionDirectory],
+    metadata: Mapping[str | None, ClusterMetadata] = MappingProxyType({}),
 ) -> Iterator[Finding]:
     """Yield KL-008: several clusters under one broker's name, or one topic id in two clusters.
 
     Topic ids are random: the same one in two clusters means that one cluster id is wrong. The id of
     the cluster metadata topic is a constant of Kafka (``Uuid.METADATA_TOPIC_ID``).
+
+    Args:
+        roots: the log directories.
+        directories: their live replicas.
+        metadata: their metadata logs, by cluster id.
     """
     by_name: dict[str, dict[str, LogDirectory]] = defaultdict(dict)
     for root in roots:
@@ -265,11 +294,12 @@ def cluster_findings(
             pair = frozenset(each.log_directory.cluster_id or "" for each in same)
             if topic_id and len(pair) > 1 and pair not in reported:
                 reported.add(pair)
-                found = [each.log_directory for each in same]
-                problem = (
-                    f"topic {shown(topic)} has the id {topic_id} in several clusters: {_ids(found)}"
-                )
-                yield _mixed(found, problem)
+                why = f"topic {shown(topic)} has the id {topic_id} in all of them"
+                yield from wrong_cluster_ids(pair, why, roots)
+    for pair, why in clusters_of_one_directory(roots, metadata):
+        if pair not in reported:
+            reported.add(pair)
+            yield from wrong_cluster_ids(pair, why, roots)
     yield from _looks_like_one(places, brokers, reported)
 
 

@@ -9,7 +9,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
-from kafkalog_reader.audits.partition.supply_findings import assigned_supply, suggested_supply
+from kafkalog_reader.audits.partition.supply_findings import (
+    Supply,
+    assigned_supply,
+    suggested_supply,
+)
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence, Identity, LogDirectory, PartitionDirectory
 
 
 def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[PartitionUnit]:
@@ -43,7 +47,10 @@ def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[
             here = frozenset(brokers[cluster_id])
             if unit.membership is not None:
                 supply = assigned_supply(unit.membership, unit.directories, here)
-            elif topic is None or topic == METADATA_TOPIC or unit.topics is not None:
+            elif topic == METADATA_TOPIC:
+                yield replace(unit, supply=Supply(without_log=_without_log(unit, evidence)))
+                continue
+            elif topic is None or unit.topics is not None:
                 yield unit  # a metadata log assigns the partition to nobody
                 continue
             else:
@@ -51,6 +58,19 @@ def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[
             if supply.lacking:
                 supply = replace(supply, renamed=renamed.of(unit.directories[0], supply.lacking))
             yield replace(unit, supply=supply)
+
+
+def _without_log(unit: PartitionUnit, evidence: Evidence) -> tuple[LogDirectory, ...]:
+    """One log directory of each node of the cluster that has no copy of the metadata log."""
+    cluster_id = unit.directories[0].log_directory.cluster_id
+    nodes = {each.log_directory.broker_id for each in unit.directories}
+    found: dict[int, LogDirectory] = {}
+    for root in evidence.roots:
+        if root.broker_id is None or root.broker_id in nodes or root.cluster_id != cluster_id:
+            continue
+        if not is_part_of_log_directory(root):
+            found.setdefault(root.broker_id, root)
+    return tuple(found.values())
 
 
 class _Renamed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
@@ -38,12 +38,44 @@ class LostRecords:
     Attributes:
         brokers: node ids of the brokers that hold them now.
         first_offset, next_offset: half-open.
+        by_reassignment: whether a copy that stays different keeps them until it is replaced.
     """
 
     brokers: tuple[int, ...]
     first_offset: int
     next_offset: int
     records: CommitCount
+    by_reassignment: bool = False
+
+    def divided(self, lost_before: Collection[LostRecords]) -> tuple[LostRecords, ...]:
+        """What of them is lost before, and the rest, which a reassignment loses."""
+        inside = sorted(
+            (
+                each
+                for each in lost_before
+                if each.brokers == self.brokers
+                and self.first_offset <= each.first_offset
+                and each.next_offset <= self.next_offset
+            ),
+            key=lambda each: each.first_offset,
+        )
+        left = sum((each.records for each in inside), CommitCount())
+        records = self.records - left
+        if not records:
+            return tuple(inside)
+        first, following = self.first_offset, self.next_offset
+        if inside and inside[0].first_offset == first:
+            first = inside[0].next_offset
+        if inside and inside[-1].next_offset == following:
+            following = inside[-1].first_offset
+        rest = replace(
+            self,
+            first_offset=first,
+            next_offset=following,
+            records=records,
+            by_reassignment=True,
+        )
+        return tuple(sorted((*inside, rest), key=lambda each: each.first_offset))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +111,8 @@ class Choice:
         set_aside: brokers whose copy must be moved away while they are stopped: otherwise the
             broker does not start, or the copy never gets in sync, or nobody knows what it holds.
         not_compared: those among them whose copy cannot be compared with the others.
+        outvoted: those among them whose records other copies outvote (KL-505): a follower would
+            keep them for ever.
         start_losses: what the brokers' starts remove.
         expiring_later: brokers whose start right after the newest record deletes nothing, but a
             start at the time of the files does, by retention; empty if a start time was given.
@@ -116,6 +150,7 @@ class Choice:
     unseen: Unseen | None = None
     set_aside: frozenset[int] = frozenset()
     not_compared: frozenset[int] = frozenset()
+    outvoted: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
     expiring_later: tuple[int, ...] = ()
     assigned: tuple[int, ...] = ()

@@ -5,7 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX, RESTORE_TOPIC_ID
+from kafkalog_reader.audits.catalogue.actions import (
+    REBUILD_INDEX,
+    RESTORE_OLD_SEGMENTS,
+    RESTORE_TOPIC_ID,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import CLEAN_MARKER_CONTRADICTED
 from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_COMMITTED
@@ -121,7 +126,8 @@ def choice_of(
     assigned = () if membership is None else membership.replicas
     not_supplied = tuple(each for each in assigned if each not in {*brokers, *lacking})
     not_compared = frozenset(_broker(alone.replicas[0]) for alone in audit.set_aside) - {-1}
-    aside = _moved_away(audit, best) | not_compared
+    outvoted = _outvoted(audit, best)
+    aside = _moved_away(audit, best) | not_compared | outvoted
     others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
     lacking_start = {_broker(each) for each in best.without_start}
     lost_at_start = start_losses(audit)
@@ -140,11 +146,7 @@ def choice_of(
         electable=electable(audit),
         why_unknown=why_unknown(audit, has_metadata=has_metadata),
         stays_leaderless=stays_leaderless(audit),
-        lost=_lost(
-            audit,
-            best,
-            [each for each in best.followers if _broker(each.follower) not in {*aside, *apart}],
-        ),
+        lost=_lost_by_steps(audit, best, aside, apart),
         lost_with_copies=_lost(audit, best, []),
         refetching=refetching,
         apart=apart,
@@ -169,6 +171,7 @@ def choice_of(
         unseen=audit.unseen,
         set_aside=aside,
         not_compared=not_compared,
+        outvoted=outvoted,
         start_losses=lost_at_start,
         expiring_later=tuple(
             sorted(
@@ -196,14 +199,17 @@ def choice_of(
 def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Repair, ...]]:
     """By broker, what makes its start serve a copy that it would hide or set aside.
 
-    Of hidden records only where they are lost otherwise: a follower fetches them again.
+    Of hidden or damaged records only where they are lost otherwise: a follower fetches them again.
     """
     return {
         each.directory.log_directory.broker_id: each.repairs
         for each in found
         if each.code in _REPAIRED_FIRST
         and (is_lossy or each.code != END_WILL_BE_MISREAD)
-        and each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID)
+        and (
+            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID)
+            or (is_lossy and each.actions[0] in (RESTORE_OLD_SEGMENTS, WRITE_EPOCHS))
+        )
         and each.repairs
         and each.directory is not None
         and each.directory.log_directory.broker_id is not None
@@ -265,6 +271,26 @@ def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
     )
 
 
+def _lost_by_steps(
+    audit: PartitionAudit, election: Election, aside: Collection[int], apart: Collection[int]
+) -> tuple[LostRecords, ...]:
+    """What is lost once all brokers run, and what is lost when copies are assigned again.
+
+    A copy that stays different keeps what it does not truncate until a reassignment deletes it.
+    """
+    following = [each for each in election.followers if _broker(each.follower) not in aside]
+    kept = [each for each in following if _broker(each.follower) not in apart]
+    lost = _lost(audit, election, kept)
+    if not apart:
+        return lost
+    before = _lost(audit, election, following)
+    return tuple(
+        part
+        for each in lost
+        for part in (each.divided(before) if {*each.brokers} & {*apart} else (each,))
+    )
+
+
 def _lost(
     audit: PartitionAudit,
     election: Election,
@@ -300,6 +326,15 @@ def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
         for each in election.followers
         if each.following.outcome in _NEEDS_EMPTY_LOG
     }
+
+
+def _outvoted(audit: PartitionAudit, election: Election) -> frozenset[int]:
+    """Brokers whose copy holds records that the others outvote; none if the leader's does."""
+    if election.candidate.outvoted_from is not None:
+        return frozenset()
+    return frozenset(
+        _broker(each) for each in audit.candidates if each.outvoted_from is not None
+    ) - {-1}
 
 
 def _broker(replica: Replica | ReplicaAudit | Candidate) -> int:

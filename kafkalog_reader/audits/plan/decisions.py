@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
+from kafkalog_reader.audits.plan.lost_already import LostAlready, is_lost_end, lost_already
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
 from kafkalog_reader.audits.plan.unanswered import Unanswered
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.audits.plan.choice import Choice
 
-_SEVERE = "CH"
-_LOST_ENDS = codes_with(Role.LOST_END)
 _RENAME_FIRST = (
     "first give the folders of other partitions their names (KL-014), and make the plan again"
 )
@@ -41,6 +39,7 @@ class Decisions:
         self._no_plan = no_plan
         self._decided: list[Choice | Unanswered] = []
         self._severe: list[OpenFinding] = []
+        self._lost_already: list[LostAlready] = []
         self._configs: dict[str, Mapping[str, str]] = {}
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
@@ -81,6 +80,7 @@ class Decisions:
             self._advised.add(name)
         end = max(each.log_end for each in audit.everyone)
         self._take(own, name, end=end)
+        self._lost_already += lost_already(audit, own)
         self._is_misnamed |= bool(audit.misnamed)
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
@@ -127,10 +127,10 @@ class Decisions:
                 log_directory=log_directory,
                 actions=each.actions,
                 repairs=each.repairs,
-                is_lost=end is not None and _is_lost(each, end),
+                is_lost=end is not None and is_lost_end(each, end),
             )
             for each in found
-            if each.severity in _SEVERE
+            if is_severe(each)
         ]
 
     def plan(
@@ -153,6 +153,7 @@ class Decisions:
             map(_renamed_first, self._decided) if self._is_misnamed else self._decided,
             paths=paths,
             severe=self._severe,
+            lost_already=self._lost_already,
             configs=self._configs,
             options=options,
             follow_links=follow_links,
@@ -160,11 +161,6 @@ class Decisions:
             has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
             advised=self._advised,
         )
-
-
-def _is_lost(found: Finding, end: int) -> bool:
-    """Whether a checkpoint proves offsets that are above the end of every copy."""
-    return found.code in _LOST_ENDS and found.severity == "C" and (found.next_offset or 0) > end
 
 
 def _renamed_first(decided: Choice | Unanswered) -> Unanswered:

@@ -16,6 +16,7 @@ from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kafkalog_reader.audits.plan.lost_already import LostAlready
     from kafkalog_reader.audits.plan.open_finding import OpenFinding
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
@@ -37,6 +38,7 @@ class Plan:
         unanswered: the others.
         order: the order of starts.
         severe: critical and high findings of the partitions and log directories.
+        lost_already: what no supplied copy holds any more.
         configs: settings by topic, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
         follow_links: whether links were followed.
@@ -51,6 +53,7 @@ class Plan:
     unanswered: tuple[Unanswered, ...]
     order: StartOrder
     severe: tuple[OpenFinding, ...] = ()
+    lost_already: tuple[LostAlready, ...] = ()
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     follow_links: bool = False
@@ -233,8 +236,8 @@ class Plan:
         for choice in self.losing:
             leads = min((number[b] for b in choice.equals if b in number), default=0)
             for index, lost in enumerate(choice.lost):
-                if {*lost.brokers} & {*choice.apart}:
-                    continue  # by a reassignment
+                if lost.by_reassignment:
+                    continue
                 started = [number[b] for b in lost.brokers if b in number]
                 if started:
                     gone.setdefault(max(leads, *started), []).append((choice, index))
@@ -246,6 +249,7 @@ def plan_of(
     *,
     paths: Sequence[str],
     severe: Iterable[OpenFinding] = (),
+    lost_already: Iterable[LostAlready] = (),
     configs: Mapping[str, Mapping[str, str]] | None = None,
     options: Sequence[str] = (),
     follow_links: bool = False,
@@ -259,6 +263,7 @@ def plan_of(
         decided: the choice of every partition, see ``choice_of``.
         paths: those given by the user.
         severe: critical and high findings of the partitions and log directories.
+        lost_already: what no supplied copy holds any more.
         configs: settings by topic, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
         follow_links: whether links were followed.
@@ -291,6 +296,7 @@ def plan_of(
         unanswered=tuple(unanswered),
         order=order,
         severe=tuple(severe),
+        lost_already=tuple(lost_already),
         configs=configs or {},
         options=tuple(options),
         follow_links=follow_links,

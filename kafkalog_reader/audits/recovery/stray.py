@@ -30,14 +30,17 @@ class Stray:
         has_topic_id: whether ``partition.metadata`` names one.
         topic_id: of the topic in this cluster; None if it is not known, or if this broker should
             not have the partition.
+        is_only_replica: whether no other broker has a replica of the partition in this cluster.
     """
 
     reason: str
     has_topic_id: bool
     topic_id: str | None = None
+    is_only_replica: bool = False
 
 
-_ASIDE: Final = "the directory is renamed -stray and the partition starts empty"
+_RENAMED: Final = "the directory is renamed -stray"
+_EMPTIED: Final = f"{_RENAMED} and the partition starts empty"
 
 
 def why_stray(
@@ -65,11 +68,11 @@ def why_stray(
     else:
         known = next(iter(theirs)) if len(theirs) == 1 else None
     if topic_id is None:
-        reason = f"no topic id: partition.metadata is missing: {_ASIDE}"
+        reason = f"no topic id: partition.metadata is missing: {_EMPTIED}"
         return Stray(reason=reason, has_topic_id=False, topic_id=known)
     if topics is not None and (name := topics.names.get(topic_id)) is not None:
         why = _why_not_assigned(directory, name, topics)
-        return Stray(reason=f"{why}: {_ASIDE}", has_topic_id=True) if why else None
+        return Stray(reason=f"{why}: {_RENAMED}", has_topic_id=True) if why else None
     if known == topic_id:
         return None
     if topics is not None:
@@ -78,8 +81,16 @@ def why_stray(
         return None
     else:
         other = f"{known} on the other brokers"
-    reason = f"topic id {topic_id}, and {other}: {_ASIDE}"
-    return Stray(reason=reason, has_topic_id=True, topic_id=known)
+    reason = f"topic id {topic_id}, and {other}: {_RENAMED if known is None else _EMPTIED}"
+    assigned = None if topics is None or topics.replicas is None else topics.replicas.get(
+        (directory.topic or "", directory.partition or 0)
+    )  # fmt: skip
+    return Stray(
+        reason=reason,
+        has_topic_id=True,
+        topic_id=known,
+        is_only_replica=assigned == (root.broker_id,),
+    )
 
 
 def _why_not_assigned(directory: PartitionDirectory, topic: str, topics: ClusterTopics) -> str:

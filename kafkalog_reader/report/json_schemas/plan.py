@@ -78,6 +78,11 @@ def plan_schema() -> Schema:
         "lost": list_of(object_of({"topic": TEXT, "partition": INTEGER, **lost_range})),
     }
     replaced = {"topic": TEXT, **typed(INTEGER, "partition", "brokerId", "byBrokerId")}
+    lost_already = {
+        "topic": TEXT,
+        **typed(INTEGER, "partition", "firstOffset", "nextOffset"),
+        "isCommitted": BOOLEAN,
+    }
     return {
         "$schema": DIALECT,
         "title": "kafkalog plan --format json",
@@ -88,6 +93,7 @@ def plan_schema() -> Schema:
                 "nothingToDo": BOOLEAN,
                 "brokers": list_of(INTEGER),
                 "lost": lost,
+                "lostAlready": list_of(object_of(lost_already)),
                 "startOrder": list_of(list_of(INTEGER)),
                 "replacedCopies": list_of(object_of(replaced)),
                 "partitions": list_of(object_of(choice)),

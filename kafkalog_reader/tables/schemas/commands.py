@@ -8,11 +8,16 @@ import pyarrow as pa
 
 from kafkalog_reader.decode.arrow_types import TIMESTAMP
 from kafkalog_reader.tables.schemas.groups import GROUP_OFFSETS
+from kafkalog_reader.tables.schemas.transactions import OPEN_TRANSACTIONS, TRANSACTIONS
 from kafkalog_reader.tables.table import Column
 
 _CLUSTER: Final = Column("clusterId", pa.string(), "cluster.id in meta.properties")
 _TOPIC: Final = Column("topic", pa.string(), "topic")
 _PARTITION: Final = Column("partition", pa.int32(), "partition")
+NOT_KNOWN: Final = Column(
+    "notKnown", pa.list_(pa.string()), "what damage or loss hides from this object; empty: nothing"
+)
+"""The last column of commands that answer from the records of internal topics."""
 
 GROUP_PARTITIONS: Final = (
     *(
@@ -30,6 +35,7 @@ GROUP_PARTITIONS: Final = (
     Column("memberId", pa.string(), "of the last member that had the partition; null: none"),
     Column("clientHost", pa.string(), "of that member"),
     Column("clientId", pa.string(), "of that member"),
+    NOT_KNOWN,
 )
 
 GROUP_TOTALS: Final = (
@@ -47,6 +53,7 @@ GROUP_TOTALS: Final = (
     Column("brokenCommits", pa.int64(), "committed offsets that are not in the log"),
     Column("pendingCommits", pa.int64(), "partitions with an offset in an open transaction"),
     Column("lastCommitTime", TIMESTAMP, "of the newest commit"),
+    NOT_KNOWN,
 )
 
 TIMELINE: Final = (
@@ -80,7 +87,11 @@ TIMELINE: Final = (
         "what each copy has of the leader epoch that began here; empty: none began",
     ),
     Column("what", pa.string(), "the differences to the state before, in words"),
+    NOT_KNOWN,
 )
+
+OPEN_TRANSACTION_LINES: Final = (*OPEN_TRANSACTIONS, NOT_KNOWN)
+TRANSACTION_LINES: Final = (*TRANSACTIONS, NOT_KNOWN)
 
 CENSUS: Final = (
     _CLUSTER,

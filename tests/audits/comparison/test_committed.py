@@ -53,6 +53,14 @@ def test_what_an_in_sync_replica_lacks_is_not_committed() -> None:
     assert commit_bounds(histories, in_sync=None)[ONE] == bound(2, 6, 6, 6)
 
 
+@pytest.mark.parametrize(("row", "high"), [(3, 4), (4, 4), (5, 5), (9, 6)])
+def test_an_in_sync_replica_that_lost_its_end_once_had_it(row: int, high: int) -> None:
+    """Reference 1.3 and H1: its high watermark, above its end of 4, shows that it had more."""
+    short = bare(2, high_watermark=row)
+    histories = {ONE: history((0, 0, 6), high_watermark=2), short: history((0, 0, 4))}
+    assert commit_bounds(histories, in_sync=[ONE, short])[ONE] == bound(2, high, high, 6)
+
+
 def test_above_the_fork_with_the_newest_leader_only_an_unclean_election_left_commits() -> None:
     old, new = history((0, 0, 6), high_watermark=2), history((0, 0, 4), (1, 4, 5))
     assert commit_bounds({ONE: old, TWO: new})[ONE] == bound(2, 4, 6, 6, superseded=4)

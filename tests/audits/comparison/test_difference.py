@@ -70,6 +70,18 @@ def test_beyond_the_maximum_only_the_first_of_a_kind_is_kept(
     assert found.left_out == 3
 
 
+def test_a_gap_in_one_log_is_no_fork_of_records() -> None:
+    gap = replace(BASE, absent=(TWO,), contents=((ONE, THREE),))
+    conflict = replace(
+        BASE, kind=DifferenceKind.CONFLICT, first_offset=7, next_offset=8, absent=(),
+        contents=((ONE, TWO), (THREE,)),
+    )  # fmt: skip
+    found = comparison(branch(0, 9, ONE, TWO, THREE), differences=(gap, conflict))
+    assert (found.content_fork(ONE, TWO), found.record_fork(ONE, TWO)) == (5, None)
+    assert (found.content_fork(TWO, THREE), found.record_fork(TWO, THREE)) == (5, 7)
+    assert (found.content_fork(ONE, THREE), found.record_fork(ONE, THREE)) == (7, 7)
+
+
 def test_replicas_fork_where_their_branches_begin() -> None:
     root = branch(0, 4, ONE, TWO, THREE, children=(branch(4, 6, ONE), branch(4, 5, TWO, THREE)))
     found = comparison(root)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
 from click.testing import CliRunner
 
 from fixtures.builder import cluster, replica
@@ -37,3 +38,36 @@ def test_a_replica_in_the_brokers_other_log_directory_is_not_missing(tmp_path: P
     status, text = verified(f"0={first}")  # without the other log directory, the folder is missing
     assert "KL-310" in text
     assert status == 1
+
+
+WRITTEN = b"0\n0\n"
+
+
+@pytest.mark.parametrize(
+    ("empty", "clean", "others", "severity"),
+    [
+        pytest.param("recovery-point", True, WRITTEN, "LOW", id="clean-stop"),
+        pytest.param("log-start", True, WRITTEN, "LOW", id="clean-stop-log-starts"),
+        pytest.param("replication", True, WRITTEN, "MEDIUM", id="clean-stop-high-watermarks"),
+        pytest.param("recovery-point", False, WRITTEN, "LOW", id="others-were-written"),
+        pytest.param("replication", False, WRITTEN, "MEDIUM", id="high-watermarks-come-first"),
+        pytest.param("recovery-point", False, b"", None, id="killed-in-its-first-minute"),
+        pytest.param("log-start", False, b"0\n", None, id="version-alone"),
+        pytest.param("cleaner", True, WRITTEN, None, id="nothing-was-cleaned"),
+    ],
+)
+def test_an_empty_checkpoint_is_reported_where_the_broker_had_written_it(
+    empty: str, clean: bool, others: bytes, severity: str | None, tmp_path: Path
+) -> None:
+    """CheckpointFile creates 0 bytes; the written files have two lines at least."""
+    held = replica("a@0/e0 b@1/e0", high_watermark=2, recovery_point=2)
+    (root,) = cluster(tmp_path, {0: held}, clean=(0,) if clean else ()).values()
+    for name in ("recovery-point", "log-start"):
+        if name != empty:
+            (root / f"{name}-offset-checkpoint").write_bytes(others)
+    (root / f"{empty}-offset-checkpoint").write_bytes(b"")
+    _, text = verified(str(root))
+    assert ("KL-302" in text) == (severity is not None)
+    if severity is not None:
+        assert f"KL-302 {severity}" in text
+        assert f"{empty}-offset-checkpoint empty, which a start reads as without rows" in text

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from fixtures.builder import cluster, parse_log, replica
+from kafkalog_reader.audits.catalogue.actions import (
+    COMPARE_REPLICAS,
+    DO_NOT_START,
+    NOTHING_TO_DO,
+    RESTORE_OLD_SEGMENTS,
+)
+from kafkalog_reader.audits.integrity.file_repair import Move
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from kafkalog_reader.audits.integrity.finding import Finding
 
 LOG = "0-9/e0 10-19/e0 20-29/e0 30-39/e0"
@@ -56,9 +62,7 @@ def test_a_sound_swap_replaces_the_segments_of_its_range(partition: Path) -> Non
 
 def test_a_damaged_swap_that_replaces_good_data_is_critical(partition: Path) -> None:
     path = add(partition, 0, "swap")
-    content = bytearray(path.read_bytes())
-    content[-3] ^= 4
-    path.write_bytes(content)
+    damage(path)
     (found,) = found_in(partition)
     assert (found.severity, dict(found.evidence)["damaged"]) == ("C", "0")
 
@@ -77,3 +81,67 @@ def test_deleted_files_are_information(partition: Path) -> None:
     add(partition, 0, "deleted")
     (found,) = found_in(partition)
     assert (found.severity, found.actions) == ("I", ("A1",))
+
+
+def damage(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 4
+    path.write_bytes(content)
+
+
+def carry_out(found: Finding) -> None:
+    for move in found.repairs:
+        assert isinstance(move, Move)
+        Path(move.target).parent.mkdir(parents=True, exist_ok=True)
+        assert not Path(move.target).exists()
+        Path(move.path).rename(move.target)
+
+
+@pytest.mark.parametrize("suffix", ["", ".deleted"], ids=["live", "deleted"])
+def test_old_segments_that_are_sound_are_kept(partition: Path, suffix: str) -> None:
+    old = partition / f"{0:020}.log"
+    sound = old.read_bytes()
+    damage(add(partition, 0, "swap"))
+    if suffix:
+        for kind in ("log", "index", "timeindex"):
+            path = partition / f"{0:020}.{kind}"
+            path.rename(f"{path}{suffix}")
+    (found,) = found_in(partition)
+    assert found.actions[0] == RESTORE_OLD_SEGMENTS
+    carry_out(found)
+    assert old.read_bytes() == sound
+    assert [*partition.glob("*.swap"), *partition.glob("*.deleted")] == []
+    assert found_in(partition) == []
+
+
+def test_old_segments_that_are_damaged_too_are_compared_first(partition: Path) -> None:
+    damage(partition / f"{0:020}.log")
+    add(partition, 0, "swap")
+    (found,) = found_in(partition)
+    assert (found.actions, found.repairs) == ((DO_NOT_START, COMPARE_REPLICAS), ())
+
+
+def test_old_segments_that_end_earlier_do_not_hold_the_records(partition: Path) -> None:
+    damage(add(partition, 0, "swap"))
+    old = partition / f"{0:020}.log"
+    header = old.read_bytes()
+    old.write_bytes(header[: 12 + int.from_bytes(header[8:12], "big")])  # the first batch
+    (found,) = found_in(partition)
+    assert (found.actions, found.repairs) == ((DO_NOT_START, COMPARE_REPLICAS), ())
+
+
+def test_what_a_start_finishes_by_itself_needs_nothing(partition: Path) -> None:
+    add(partition, 0, "swap")
+    (found,) = found_in(partition)
+    assert found.actions == (NOTHING_TO_DO,)
+    (partition / f"{0:020}.log.swap").rename(partition / f"{0:020}.log.cleaned")
+    (found,) = found_in(partition)
+    assert found.actions == (NOTHING_TO_DO,)
+
+
+def test_a_start_that_deletes_the_only_file_of_a_range_is_not_harmless(partition: Path) -> None:
+    (partition / f"{20:020}.log").rename(partition / f"{20:020}.log.swap")
+    add(partition, 0, "cleaned")
+    cleaned, swap = sorted(found_in(partition), key=lambda each: dict(each.evidence)["suffix"])
+    assert cleaned.actions == (NOTHING_TO_DO,)
+    assert swap.actions == (DO_NOT_START, COMPARE_REPLICAS)

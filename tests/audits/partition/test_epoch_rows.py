@@ -55,3 +55,21 @@ def test_another_copy_explains_a_high_epoch_and_contradicts_a_different_one(
     other = replica("0-7/e0 8-11/e2 12-13/e3", high_watermark=8)
     audit = audited(first, other)
     assert epoch_rows(audit, audit.replicas[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("epochs", "rows"),
+    [
+        ("0:3 2:8", None),  # as it is: records were deleted below 3
+        ("0:3", ((0, 3), (2, 8))),
+        ("0:17", ((0, 0), (2, 8))),  # above the log end: no log starts there
+        ("2:9", None),
+    ],
+)
+def test_a_row_of_a_newer_log_start_stays(
+    epochs: str, rows: tuple[tuple[int, int], ...] | None, audited: Audited
+) -> None:
+    """LeaderEpochFileCache#truncateFromStart; the log start is written a minute later."""
+    audit = audited(replica("0-3/e0 4-7/e0 8-11/e2", epochs=epochs, high_watermark=12))
+    found = epoch_rows(audit, audit.replicas[0])
+    assert (None if found is None else found.rows) == rows

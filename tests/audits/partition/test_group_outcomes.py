@@ -99,6 +99,23 @@ def test_a_commit_is_taken_to_be_of_the_best_copy_if_nothing_says_whose(tmp_path
     assert best["outcome"] == "unchanged"
 
 
+@pytest.mark.parametrize(("gap", "whole"), [(0, 1), (1, 0)])
+@pytest.mark.parametrize("leader_epoch", [-1, 0])
+@pytest.mark.parametrize("offset", [3, 4, 5])
+def test_records_missing_inside_a_log_move_no_group(
+    gap: int, whole: int, leader_epoch: int, offset: int, tmp_path: Path
+) -> None:
+    """The group has read offsets 1 to 3 before one copy lost them; the other still has them."""
+    replicas = {
+        gap: replica("a@0/e0 e@4/e0 f@5/e0", high_watermark=5),
+        whole: replica("a@0/e0 b@1/e0 c@2/e0 d@3/e0 e@4/e0", high_watermark=5),
+    }
+    committed = Committed(group="g", offset=offset, leader_epoch=leader_epoch)
+    for row in rows_of(tmp_path, replicas, committed):
+        assert (row["outcome"], row["safeOffset"]) == ("unchanged", offset)
+        assert (row["recordsSkippedIfLatest"], row["recordsRereadIfEarliest"]) == (0, 0)
+
+
 @pytest.mark.parametrize("offset", [-(2**63), -1, 2**63 - 1])
 @pytest.mark.parametrize("leader_epoch", [-(2**31), -2, 0, 2**31 - 1])
 def test_hostile_commits_are_out_of_range(offset: int, leader_epoch: int, tmp_path: Path) -> None:

@@ -239,3 +239,18 @@ def test_a_future_copy_may_take_the_place_of_the_missing_replica(tmp_path: Path)
         (found,) = of_code(found_in(tmp_path / "all", topic="t"), "KL-310")
         assert words in found.message
         assert others not in found.message
+
+
+def test_a_missing_folder_of_the_only_in_sync_replica_hides_committed_records(
+    tmp_path: Path,
+) -> None:
+    """The broker creates an empty replica, and is the only one that may lead cleanly."""
+    state = PartitionState(replicas=(0, 1, 2), in_sync=(2,), leader=2, leader_epoch=1)
+    log = metadata_log([state])
+    held = {0: [log], 1: [replica(AB, high_watermark=2)], 2: [log]}
+    cluster(tmp_path, held, clean=(0, 1, 2))
+    (found,) = of_code(found_in(tmp_path), "KL-310")
+    assert "brokers 0 and 2 should have replicas, and have no folder of it: they will" in (
+        found.message
+    )
+    assert "broker 1 is outside the in-sync replicas (broker 2)" in found.message

@@ -30,6 +30,30 @@ def lost(first: int, following: int, known: int) -> LostRecords:
 
 
 @pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        pytest.param([], [(0, 9, 9, True)], id="the_copy_keeps_everything"),
+        pytest.param([(0, 9)], [(0, 9, 9, False)], id="it_cuts_everything"),
+        pytest.param([(6, 9)], [(0, 6, 6, True), (6, 9, 3, False)], id="it_cuts_its_end"),
+        pytest.param(
+            [(0, 2), (6, 9)],
+            [(0, 2, 2, False), (2, 6, 4, True), (6, 9, 3, False)],
+            id="it_cuts_both_ends",
+        ),
+        pytest.param([(9, 12)], [(0, 9, 9, True)], id="another_range_is_cut"),
+    ],
+)
+def test_what_is_lost_is_divided_by_the_step_that_loses_it(
+    before: list[tuple[int, int]], expected: list[tuple[int, int, int, bool]]
+) -> None:
+    parts = lost(0, 9, 9).divided([lost(first, end, end - first) for first, end in before])
+    assert [
+        (each.first_offset, each.next_offset, each.records.known, each.by_reassignment)
+        for each in parts
+    ] == expected
+
+
+@pytest.mark.parametrize(
     ("fields", "expected"),
     [
         pytest.param({}, True, id="it_elects_the_equal_ones"),

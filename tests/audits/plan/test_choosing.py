@@ -55,6 +55,20 @@ def test_a_copy_that_stays_different_keeps_its_records_until_it_is_repaired(
     ] * 2
 
 
+def test_what_a_different_copy_truncates_is_lost_when_it_starts(audited: Audited) -> None:
+    """Broker 1 lacks offset 1. It cuts offsets 3 and 4 when it follows (seen on 4.4.0)."""
+    whole = replica("0-0/e0 1-1/e0 2-2/e0", high_watermark=3)
+    gap = replica("0-0/e0 2-2/e0 3-3/e0 4-4/e0", high_watermark=3)
+    choice = choice_of(audited(whole, gap))
+    assert isinstance(choice, Choice)
+    assert (choice.leader, choice.apart) == (0, (1,))
+    (lost,) = choice.lost
+    assert (lost.brokers, lost.first_offset, lost.next_offset) == ((1,), 3, 5)
+    steps = plan_steps(plan_of([choice], paths=["p"]))
+    (losing,) = (each for each in steps if each.lost)
+    assert (losing.kind, losing.brokers, losing.lost) == (StepKind.START, (1,), ((choice, lost),))
+
+
 def test_a_follower_that_refuses_the_leaders_batch_is_moved_aside(tmp_path: Path) -> None:
     """M8 with leader 1: 4.x brokers never got follower 0 in sync."""
     choice = scenario(tmp_path, "m8", wanted=1)
@@ -114,3 +128,32 @@ def test_a_chosen_leader_that_lacks_an_offset_costs_the_copies_that_have_it(
     assert "--replica broker:0 --from-offset 1" in save.commands[0]
     (gone,) = [step for step in steps if step.lost]
     assert (gone.kind, gone.brokers) == (StepKind.REMOVE, (1,))
+
+
+def test_an_outvoted_copy_is_moved_aside_before_its_broker_starts(audited: Audited) -> None:
+    """It is longer and has another record at offset 1; a follower would keep that for ever."""
+    held = ["a@0/e0 b@1/e0", "a@0/e0 b@1/e0", "a@0/e0 X@1/e0 c@2/e0"]
+    choice = choice_of(audited(*(replica(log, high_watermark=2) for log in held)))
+    assert isinstance(choice, Choice)
+    assert choice.equals == {0, 1}
+    assert choice.set_aside == {2}
+    assert not choice.apart
+    assert [(each.brokers, each.first_offset, each.next_offset) for each in choice.lost] == [
+        ((2,), 1, 2),
+        ((2,), 2, 3),
+    ]
+    steps = [*plan_steps(plan_of([choice], paths=["p"]))]
+    kinds = [step.kind for step in steps]
+    assert StepKind.REMOVE not in kinds
+    (aside,) = (step for step in steps if step.kind is StepKind.MOVE_ASIDE)
+    assert aside.brokers == (2,)
+    assert aside.texts[0].startswith("This copy holds other records than more copies")
+    assert kinds.index(StepKind.SAVE) < kinds.index(StepKind.MOVE_ASIDE)
+    assert kinds.index(StepKind.MOVE_ASIDE) < kinds.index(StepKind.START)
+
+
+def test_a_copy_that_a_person_chose_is_not_moved_aside(audited: Audited) -> None:
+    held = ["a@0/e0 b@1/e0", "a@0/e0 b@1/e0", "a@0/e0 X@1/e0 c@2/e0"]
+    choice = choice_of(audited(*(replica(log, high_watermark=2) for log in held)), 2)
+    assert isinstance(choice, Choice)
+    assert (choice.leader, choice.set_aside) == (2, frozenset())

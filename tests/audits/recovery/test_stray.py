@@ -120,6 +120,21 @@ def test_the_metadata_log_says_why_a_directory_is_set_aside(
     if why is None:
         assert stray is None
         return
+    effect = ASIDE if known else ASIDE.removesuffix(" and the partition starts empty")
     assert stray == Stray(
-        reason=f"{why}: {ASIDE}", has_topic_id=topic_id is not None, topic_id=known
+        reason=f"{why}: {effect}", has_topic_id=topic_id is not None, topic_id=known
     )
+
+
+def test_the_only_assigned_broker_has_no_other_to_copy_from(tmp_path: Path) -> None:
+    cluster(tmp_path, {1: replica([])})
+    (directory,) = discover([str(tmp_path)]).partition_directories(ReadRequest())
+    alone = replace(TOPICS, replicas={("t", 0): (1,)})
+    for topics, is_only in (
+        (TOPICS, False),
+        (alone, True),
+        (replace(TOPICS, replicas=None), False),
+    ):
+        stray = why_stray(directory, OURS, topics, ())
+        assert stray is not None
+        assert stray.is_only_replica is is_only

@@ -1,0 +1,163 @@
+"""Compares batches of several copies that overlap without having the same bounds, record by record.
+
+A broker copies whole batches, so copies of one log have the same bounds. Others appear where two
+leaders wrote under one leader epoch, or where a tool wrote the records anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from itertools import combinations
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.comparison.absence import reasons_of_absence
+from kafkalog_reader.audits.comparison.compared_log import replicas_of
+from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
+from kafkalog_reader.tables.hashed_records import hashed_records, joined_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.audits.comparison.branch import BranchBuilder
+    from kafkalog_reader.audits.comparison.compared_log import ComparedLog
+    from kafkalog_reader.audits.log.batch_stream import BatchStream
+    from kafkalog_reader.tables.hashed_records import HashedRecords
+
+_CURRENT: Final = np.zeros(1, np.intp)
+_FIRST: Final = np.zeros(1, np.int32)
+_MAX_BYTES: Final[int] = 64 << 20
+"""Bytes of batches that are decoded; beyond this, records are counted by the headers."""
+
+
+def take_overlapping(branch: BranchBuilder) -> Iterator[Difference]:
+    """Move the members past batches that overlap, to the next offset at which none is inside one.
+
+    Yields one difference between those that hold batches there, and what the others lack.
+    """
+    first = min(log.base_offset for log in branch.members)
+    cleaned = any(log.may_be_cleaned(first) for log in branch.members)
+    found = _OverlappingBatches(first, may_be_cleaned=cleaned)
+    holders: set[ComparedLog] = set()
+    added = first
+    while reached := [
+        log
+        for log in branch.members
+        if not log.stream.ended and log.base_offset < max(first + 1, found.next_offset)
+    ]:
+        log = min(reached, key=lambda each: (each.base_offset, -each.stream.last_offset))
+        stream = log.stream
+        holders.add(log)
+        found.add(log)
+        if not stream.is_intact:
+            log.damaged.add(stream, _CURRENT, [()], _FIRST)
+        if log.base_offset >= added:
+            branch.add(stream.run, stream.index, 1)
+            added = max(added, branch.next_offset)
+        stream.advance(1)
+    kind, records = found.conflicting()
+    difference = Difference(
+        kind=kind,
+        first_offset=first,
+        next_offset=found.next_offset,
+        batches=found.batches,
+        records=records,
+        contents=tuple(map(replicas_of, found.contents())),
+    )
+    yield difference
+    lacking = [log for log in branch.members if log not in holders and not log.stream.ended]
+    for reason, logs in reasons_of_absence(lacking, first).items():
+        yield replace(
+            difference,
+            kind=reason,
+            records=found.held_records,
+            contents=(replicas_of(sorted(holders)),),
+            absent=replicas_of(logs),
+        )
+
+
+@dataclass(slots=True)
+class _Side:
+    """What one copy holds in the range."""
+
+    next_offset: int = 0
+    batches: int = 0
+    records: int = 0
+    content: blake2b = field(default_factory=blake2b)
+    parts: list[HashedRecords] = field(default_factory=list)
+
+    def decode(self, stream: BatchStream) -> bool:
+        """Add the records of the current batch; return False if they cannot be decoded."""
+        run = stream.run.taken(slice(stream.index, stream.index + 1))
+        part = hashed_records(run, stream.segment_slice) if stream.is_intact else None
+        self.parts += [] if part is None else [part]
+        return part is not None
+
+
+class _OverlappingBatches:
+    """The batches of several logs up to the next offset that is inside none of them.
+
+    Attributes:
+        first_offset, next_offset: the range of offsets, half-open.
+    """
+
+    def __init__(self, first_offset: int, *, may_be_cleaned: bool) -> None:
+        self.first_offset = first_offset
+        self.next_offset = first_offset
+        self._may_be_cleaned = may_be_cleaned
+        self._sides: dict[ComparedLog, _Side] = {}
+        self._size = 0
+        self._is_decoded = True
+
+    @property
+    def batches(self) -> int:
+        """Number of batches of the log that has most."""
+        return max(side.batches for side in self._sides.values())
+
+    @property
+    def held_records(self) -> int:
+        """Number of records of the log that has most."""
+        return max(side.records for side in self._sides.values())
+
+    def add(self, log: ComparedLog) -> None:
+        """Add the current batch of a log, which the caller then moves past it."""
+        stream, side = log.stream, self._sides.setdefault(log, _Side())
+        side.batches += 1
+        side.records += stream.records
+        side.next_offset = max(side.next_offset, stream.last_offset + 1)
+        side.content.update(stream.batch)
+        self.next_offset = max(self.next_offset, side.next_offset)
+        self._size += len(stream.batch)
+        self._is_decoded = self._is_decoded and self._size <= _MAX_BYTES and side.decode(stream)
+
+    def contents(self) -> list[list[ComparedLog]]:
+        """The logs, grouped by equal bytes."""
+        found: dict[bytes, list[ComparedLog]] = {}
+        for log, side in sorted(self._sides.items(), key=itemgetter(0)):
+            found.setdefault(side.content.digest(), []).append(log)
+        return list(found.values())
+
+    def conflicting(self) -> tuple[DifferenceKind, int]:
+        """The kind of the difference, and how many offsets hold different records.
+
+        An offset without a record counts, too, below the end of what the log holds here and
+        where compaction cannot have removed the record. Records that cannot be decoded are counted
+        by the headers.
+        """
+        if not self._is_decoded:
+            return DifferenceKind.CONFLICT, self.held_records
+        differing: list[NDArray[np.int64]] = []
+        for one, other in combinations(self._sides.values(), 2):
+            ours, theirs = joined_records(one.parts), joined_records(other.parts)
+            shared, left, right = np.intersect1d(ours.offset, theirs.offset, return_indices=True)
+            differing.append(shared[ours.content[left] != theirs.content[right]])
+            if not self._may_be_cleaned:
+                apart = np.setxor1d(ours.offset, theirs.offset)
+                differing.append(apart[apart < min(one.next_offset, other.next_offset)])
+        count = len(np.unique(np.concatenate(differing))) if differing else 0
+        return (DifferenceKind.CONFLICT, count) if count else (DifferenceKind.CLEANED, 0)

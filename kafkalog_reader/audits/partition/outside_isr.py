@@ -1,0 +1,108 @@
+"""In-sync replicas of which no copy was supplied, where every supplied copy is outside the ISR.
+
+Then committed records may be missing, however sound the copies are: only an in-sync replica is
+known to hold them all.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.election.unseen import UnseenRole, unseen_brokers
+from kafkalog_reader.audits.partition.moved_aside import is_replaced, moved_copy
+from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_leader_epochs
+from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.scan.expected_end import HIGH_WATERMARKS
+from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kafkalog_reader.audits.election.membership import PartitionMembership
+    from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+
+
+class InSyncReplicas:
+    """Says of partitions which in-sync replicas were not supplied, without a whole audit.
+
+    Args:
+        evidence: the supplied paths; their metadata log is read when a partition is first asked
+            for.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+
+    def not_supplied(self, copies: Sequence[PartitionDirectory]) -> tuple[int, ...]:
+        """The in-sync replicas of a partition if none of its copies is one; else nothing.
+
+        Nothing, too, where that is unknown: without a metadata log, or if that is older than the
+        copies. As ``PartitionAudit.unseen``, a copy that replaced one moved aside counts as that.
+
+        Args:
+            copies: every supplied copy of one partition.
+        """
+        membership = self._membership(copies[0])
+        here = {each.log_directory.broker_id for each in copies}
+        if membership is None or None in here:
+            return ()
+        unseen = unseen_brokers(membership, here, is_lacking=False)
+        if unseen is None or unseen.role is not UnseenRole.ALL_IN_SYNC:
+            return ()
+        here |= set(self._replaced(copies, unseen.brokers))
+        unseen = unseen_brokers(membership, here, is_lacking=False)
+        if unseen is None or unseen.role is not UnseenRole.ALL_IN_SYNC:
+            return ()
+        try:
+            is_older = any(
+                epoch > membership.leader_epoch for each in copies for epoch in _epochs(each)
+            )
+        except LocatedError:  # the copy is reported as unreadable
+            is_older = False
+        return () if is_older else unseen.brokers
+
+    @cached_property
+    def _clusters(self) -> Mapping[str | None, ClusterMetadata]:
+        return cluster_metadata(self._evidence)
+
+    def _membership(self, copy: PartitionDirectory) -> PartitionMembership | None:
+        if copy.topic in (None, METADATA_TOPIC) or copy.partition is None:
+            return None
+        known = self._clusters.get(copy.log_directory.cluster_id)
+        return None if known is None else known.partitions.get((copy.topic, copy.partition))
+
+    def _replaced(
+        self, copies: Sequence[PartitionDirectory], brokers: Sequence[int]
+    ) -> Iterator[int]:
+        """The brokers whose copy was moved aside, while one of these reaches as far."""
+        first = copies[0]
+        assert first.topic is not None
+        assert first.partition is not None
+        for root in self._evidence.roots:
+            broker_id = root.broker_id
+            if broker_id is None or broker_id not in brokers:
+                continue
+            if root.cluster_id == first.log_directory.cluster_id:
+                moved = moved_copy(root, first.topic, first.partition)
+                if moved is not None and is_replaced(moved, copies):
+                    yield broker_id
+
+
+def _epochs(copy: PartitionDirectory) -> Iterator[int]:
+    """The leader epochs of a copy: of its last batch, and of entries that the log may have had."""
+    tail = scan_tail(copy)
+    last = tail.last_leader_epoch
+    if last is not None:
+        yield last
+    end = end_after_damage(copy, tail).next_offset
+    key = (copy.topic or "", -1 if copy.partition is None else copy.partition)
+    row = checkpointed_offsets(copy.log_directory, HIGH_WATERMARKS).get(key, 0)
+    reached = max(end, row)
+    for entry in read_leader_epochs(copy.path, context=copy.context) or ():
+        is_later = last is not None and entry.leader_epoch > last
+        if not is_later or end <= entry.start_offset <= reached:
+            yield entry.leader_epoch

@@ -1,0 +1,83 @@
+"""Records that no supplied copy holds any more, whatever starts next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
+from kafkalog_reader.audits.catalogue.role import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+_LOST_ENDS: Final = codes_with(Role.LOST_END)
+_GAPS: Final = codes_with(Role.GAP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostAlready:
+    """Offsets of one partition that had records, and that no supplied copy has.
+
+    Attributes:
+        first_offset, next_offset: half-open.
+        is_committed: whether it is certain that the records were committed.
+    """
+
+    topic: str
+    partition: int
+    first_offset: int
+    next_offset: int
+    is_committed: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def max_records(self) -> int:
+        """How many records there were at most: one at each offset."""
+        return self.next_offset - self.first_offset
+
+
+def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostAlready, ...]:
+    """The ranges of one partition, by offset; of several findings about one range, one."""
+    ranges: list[tuple[int, int, bool]] = []
+    for first, following, is_committed in sorted(_ranges(audit, found)):
+        if ranges and first < ranges[-1][1]:
+            before = ranges.pop()
+            first, following = before[0], max(following, before[1])
+            is_committed = is_committed or before[2]
+        ranges.append((first, following, is_committed))
+    return tuple(
+        LostAlready(
+            topic=audit.topic or "",
+            partition=audit.partition or 0,
+            first_offset=first,
+            next_offset=following,
+            is_committed=is_committed,
+        )
+        for first, following, is_committed in ranges
+    )
+
+
+def is_lost_end(found: Finding, end: int) -> bool:
+    """Whether a checkpoint proves offsets that are above the end of every copy."""
+    return found.code in _LOST_ENDS and found.severity == "C" and (found.next_offset or 0) > end
+
+
+def _ranges(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[tuple[int, int, bool]]:
+    end = max(each.log_end for each in audit.everyone)
+    for each in found:
+        first, following = each.first_offset, each.next_offset
+        if first is None or following is None:
+            continue
+        is_gap = each.code in _GAPS and LOOK_FOR_A_COPY in each.actions
+        is_end = each.code == COMMITTED_RECORDS_MISSING or is_lost_end(each, end)
+        if is_gap or is_end:
+            yield first if is_gap else max(first, end), following, each.committed == "known"

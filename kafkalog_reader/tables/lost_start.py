@@ -1,0 +1,94 @@
+"""Logs that begin too late: the first segment is missing although nothing deletes it.
+
+Source: Kafka 4.4, UnifiedLog.deleteOldSegments: without ``delete`` in cleanup.policy only
+DeleteRecords moves the log start, which is checkpointed then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import LocatedError, LogPosition, MissingRecordsError
+from kafkalog_reader.format.offset_words import offsets_are
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT
+from kafkalog_reader.io.names import LOG_START_CHECKPOINT, shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.cleanup_policies import CleanupPolicies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.request import ReadRequest
+
+_COMPACTED: Final = ("__consumer_offsets", "__transaction_state")
+"""Internal topics that brokers create with cleanup.policy=compact."""
+
+
+def with_starts_checked(
+    directories: Iterable[PartitionDirectory], evidence: Evidence, request: ReadRequest
+) -> Iterator[PartitionDirectory]:
+    """Yield the replicas; where the first segment of one is missing, that is missing records.
+
+    Raises:
+        MissingRecordsError: a first segment is missing, in mode ``FAILFAST``.
+    """
+    damage = request.damage
+    policies = CleanupPolicies(evidence=evidence)
+    for directory in directories:
+        found = lost_start(directory, policies)
+        if found is not None:
+            error, next_offset = found
+            lower, _ = request.offsets_of(directory.topic, directory.partition)
+            if lower < next_offset:
+                damage.missing(error, next_offset)
+        yield directory
+
+
+def lost_start(
+    directory: PartitionDirectory, policies: CleanupPolicies
+) -> tuple[MissingRecordsError, int] | None:
+    """What is missing before the first segment, and where that begins; None if nothing is known.
+
+    The topic is only compacted by the metadata log; or it is internal, no metadata log has it, and
+    an index of a segment that is gone is left.
+    """
+    try:
+        base = _unexplained_base(directory)
+        if base is None:
+            return None
+        is_compacted = policies.is_only_compacted(directory)
+        has_traces = any(
+            each.log_size is None and each.base_offset < base for each in segments(directory)
+        )
+    except LocatedError:  # the reader of the log reports it
+        return None
+    if is_compacted:
+        proof = "nothing deletes segments of a topic that is only compacted"
+    elif is_compacted is None and has_traces and directory.topic in _COMPACTED:
+        proof = "an index of an earlier segment is left"
+    else:
+        return None
+    return (
+        MissingRecordsError(
+            f"{offsets_are(0, base)} missing: the first segment begins at offset {base}, and "
+            f"{proof}",
+            LogPosition(shown(directory.path), offset=0),
+        ),
+        base,
+    )
+
+
+def _unexplained_base(directory: PartitionDirectory) -> int | None:
+    """Where the log begins, unless it begins at 0, or where its log start was moved to."""
+    if directory.topic is None or directory.partition is None or directory.only is not None:
+        return None
+    base = next((each.base_offset for each in segments(directory) if each.log_size is not None), 0)
+    if not base:
+        return None
+    root, row = directory.log_directory, (directory.topic, directory.partition)
+    if checkpointed_offsets(root, LOG_START_CHECKPOINT).get(row, 0) >= base:
+        return None
+    is_cleaned = row in checkpointed_offsets(root, CLEANER_CHECKPOINT)
+    return base if is_cleaned or directory.topic in _COMPACTED else None

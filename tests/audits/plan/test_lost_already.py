@@ -1,0 +1,53 @@
+"""Which offsets are lost already: checkpoints above every end, and gaps that nothing explains."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
+from kafkalog_reader.audits.integrity.finding import finding
+from kafkalog_reader.audits.plan.lost_already import lost_already
+
+HIGH_WATERMARK, RECOVERY_POINT, MISSING = "KL-304", "KL-305", "KL-524"
+SEGMENT_GAP, OFFSET_GAP = "KL-403", "KL-111"
+
+
+def audit_of(*ends: int) -> Any:
+    return cast(
+        "Any",
+        SimpleNamespace(
+            topic="t", partition=3, everyone=[SimpleNamespace(log_end=end) for end in ends]
+        ),
+    )
+
+
+def test_the_same_offsets_are_lost_once_whatever_names_them() -> None:
+    found = [
+        finding(MISSING, "", offsets=(5, 8), committed="possible"),
+        finding(HIGH_WATERMARK, "", offsets=(3, 8), committed="known"),
+        finding(RECOVERY_POINT, "", offsets=(3, 7)),
+    ]
+    (lost,) = lost_already(audit_of(3, 5), found)
+    assert (lost.name, lost.first_offset, lost.next_offset) == ("t-3", 5, 8)
+    assert lost.is_committed
+    assert lost.max_records == 3
+
+
+def test_what_another_copy_still_has_is_not_lost() -> None:
+    found = [
+        finding(HIGH_WATERMARK, "", offsets=(3, 5)),
+        finding(SEGMENT_GAP, "", severity="H", offsets=(1, 2)),  # a peer has it
+        finding(HIGH_WATERMARK, "", severity="I", offsets=(3, 9)),  # a copy of a running broker
+    ]
+    assert lost_already(audit_of(3, 5), found) == ()
+
+
+def test_a_gap_that_no_copy_fills_is_lost_on_its_own() -> None:
+    found = [
+        finding(OFFSET_GAP, "", severity="H", offsets=(1, 2), actions=(LOOK_FOR_A_COPY,)),
+        finding(OFFSET_GAP, "", severity="H", offsets=(1, 2), actions=(LOOK_FOR_A_COPY,)),
+        finding(HIGH_WATERMARK, "", offsets=(4, 6)),
+    ]
+    ranges = [(each.first_offset, each.next_offset) for each in lost_already(audit_of(4), found)]
+    assert ranges == [(1, 2), (4, 6)]

@@ -1,0 +1,245 @@
+"""What damaged or lost logs hide is named by every command that answers from them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+import kafkalog_reader
+from fixtures import captures
+from kafkalog_reader.cli.not_known import MAX_SENTENCES, say_not_known, sentences
+from kafkalog_reader.errors import CorruptRecordError, LogPosition
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.hidden_records import HiddenRecords
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+STOPPED: Final = "everything/stopped"
+LOG: Final = "00000000000000000000.log"
+ANSWERS: Final = (
+    ("__consumer_offsets-2", ("groups",)),
+    ("__consumer_offsets-2", ("groups", "--by", "group")),
+    ("__transaction_state-2", ("transactions",)),
+    ("__transaction_state-2", ("transactions", "--by", "id")),
+    ("__cluster_metadata-0", ("timeline", "--topic", "transactions")),
+)
+TABLES: Final = (
+    ("__consumer_offsets-2", "group_offsets"),
+    ("__consumer_offsets-2", "group_commits"),
+    ("__consumer_offsets-2", "groups"),
+    ("__consumer_offsets-2", "group_members"),
+    ("__consumer_offsets-2", "group_generations"),
+    ("__transaction_state-2", "transactions"),
+    ("__cluster_metadata-0", "partition_states"),
+    ("__cluster_metadata-0", "brokers"),
+    ("__cluster_metadata-0", "topic_configs"),
+    ("__cluster_metadata-0", "cluster_metadata"),
+    ("codec-none-0", "records"),
+)
+
+
+def batches_of(log: Path) -> list[tuple[int, int, int]]:
+    """Position, size and base offset of each batch, by their length fields."""
+    content, position, found = log.read_bytes(), 0, []
+    while position + 12 <= len(content):
+        size = int.from_bytes(content[position + 8 : position + 12]) + 12
+        found.append((position, size, int.from_bytes(content[position : position + 8])))
+        position += size
+    return found
+
+
+def copied(tmp_path: Path) -> Path:
+    """One broker, so that no other copy of the metadata log is read instead."""
+    root = tmp_path / "evidence"
+    shutil.copytree(captures.path(STOPPED) / "broker-0", root / "broker-0")
+    return root
+
+
+def flipped(root: Path, partition: str) -> tuple[Path, int, int, int]:
+    """Flip a bit in the last batch but one; where that is, and its offsets."""
+    log = root / "broker-0" / partition / LOG
+    *_, (position, size, offset), (_, _, following) = batches_of(log)
+    content = bytearray(log.read_bytes())
+    content[position + size - 3] ^= 1
+    log.write_bytes(content)
+    return log, position, offset, following
+
+
+def offsets(first: int, following: int) -> str:
+    return f"offset {first} " if following == first + 1 else f"offsets {first} to {following - 1} "
+
+
+@pytest.mark.parametrize(("partition", "arguments"), ANSWERS)
+def test_a_command_names_file_position_and_offsets(
+    partition: str, arguments: Sequence[str], tmp_path: Path, run: Run
+) -> None:
+    root = copied(tmp_path)
+    command, *options = arguments
+    assert run(command, root, *options).status == 0
+    log, position, first, following = flipped(root, partition)
+    answer = run(command, root, *options)
+    assert answer.status == 1
+    (line,) = (each for each in answer.err.splitlines() if each.startswith("Not known: "))
+    assert line.startswith(f"Not known: {offsets(first, following)}of {partition} ")
+    assert f"unreadable ({log} at position {position}): " in line
+    assert "older" in line
+
+
+@pytest.mark.parametrize(("partition", "arguments"), ANSWERS)
+def test_json_says_it_in_each_object(
+    partition: str, arguments: Sequence[str], tmp_path: Path, run: Run
+) -> None:
+    root = copied(tmp_path)
+    command, *options = arguments
+    sound = run(command, root, *options, "--format", "json")
+    assert all(json.loads(line)["notKnown"] == [] for line in sound.out.splitlines())
+    flipped(root, partition)
+    answer = run(command, root, *options, "--format", "json")
+    said = [json.loads(line)["notKnown"] for line in answer.out.splitlines()]
+    assert answer.status == 1
+    assert any(f" of {partition} is unreadable" in text for texts in said for text in texts) or (
+        command == "transactions" and not options  # the open one is in another partition
+    )
+
+
+@pytest.mark.parametrize(("partition", "table"), TABLES)
+def test_a_table_names_them_too(partition: str, table: str, tmp_path: Path, run: Run) -> None:
+    root = copied(tmp_path)
+    sound = run("table", table, root, "--mode", "permissive", "--format", "json")
+    assert (sound.status, sound.err) == (0, "")
+    log, position, *_ = flipped(root, partition)
+    answer = run("table", table, root, "--mode", "permissive", "--format", "json")
+    assert answer.status == 1
+    assert f"{log} at position {position}): " in answer.err.partition("Not known: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("partition", "command"),
+    [("__consumer_offsets-2", "groups"), ("__transaction_state-2", "transactions")],
+)
+def test_a_log_below_its_high_watermark_lacks_records(
+    partition: str, command: str, tmp_path: Path, run: Run
+) -> None:
+    """The high watermark of the capture is the log end of each of these."""
+    root = copied(tmp_path)
+    log = root / "broker-0" / partition / LOG
+    *_, (position, _, first), (last, size, _) = batches_of(log)
+    end = last + size
+    assert end == log.stat().st_size
+    log.write_bytes(log.read_bytes()[:position])
+    answer = run(command, root)
+    assert answer.status == 1
+    assert f"Not known: offsets {first} to " in answer.err
+    assert f" of {partition} are missing ({log}): " in answer.err
+
+
+def test_a_metadata_log_without_a_file_is_not_an_empty_one(tmp_path: Path, run: Run) -> None:
+    root = copied(tmp_path)
+    for file in (root / "broker-0" / "__cluster_metadata-0").glob("0*"):
+        file.unlink()
+    answer = run("timeline", root, "--topic", "transactions")
+    assert answer.status == 1
+    assert "Not known: offsets from 0 on of __cluster_metadata-0 are missing" in answer.err
+
+
+def test_a_report_lists_it(tmp_path: Path, run: Run) -> None:
+    root = copied(tmp_path)
+    log, position, first, _ = flipped(root, "__consumer_offsets-2")
+    page = tmp_path / "report.html"
+    run("report", root, "--output", page)
+    box = page.read_text().partition('id="unknown"')[2].partition("</section>")[0]
+    assert f"offset {first:,} of __consumer_offsets-2 is unreadable" in box
+    assert f"{log} at position {position}" in box
+
+
+def test_dropmalformed_says_nothing_and_ends_with_1(tmp_path: Path, run: Run) -> None:
+    root = copied(tmp_path)
+    flipped(root, "codec-none-0")
+    arguments = ("records", root, "--topic", "codec-none", "--mode", "dropmalformed")
+    answer = run(*arguments)
+    assert (answer.status, answer.err) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("find", "--topic", "codec-none", "--regex", "."), 0),
+        (("keys", "--topic", "codec-none"), 1),
+        (("duplicates", "--topic", "codec-none"), 1),
+    ],
+)
+def test_searches_name_what_they_could_not_read(
+    arguments: Sequence[str], status: int, tmp_path: Path, run: Run
+) -> None:
+    root = copied(tmp_path)
+    command, *options = arguments
+    assert "Not known" not in run(command, root, *options).err
+    log, _, first, following = flipped(root, "codec-none-0")
+    answer = run(command, root, *options)
+    assert answer.status == status
+    assert f"Not known: {offsets(first, following)}of codec-none-0 are unreadable ({log} at " in (
+        answer.err
+    )
+
+
+def test_sql_names_what_its_queries_could_not_read(tmp_path: Path, run: Run) -> None:
+    pytest.importorskip("duckdb")
+    root = copied(tmp_path)
+    query = "SELECT count(*) FROM records WHERE topic = 'codec-none'"
+    assert run("sql", query, root, "--mode", "permissive").status == 0
+    flipped(root, "codec-none-0")
+    answer = run("sql", query, root, "--mode", "permissive")
+    assert answer.status == 1
+    assert answer.err.count("Not known: ") == 1
+
+
+def test_a_scan_in_python_lists_them(tmp_path: Path) -> None:
+    root = copied(tmp_path)
+    log, position, first, following = flipped(root, "codec-none-0")
+    scan = kafkalog_reader.open(str(root)).records(topic="codec-none", mode="PERMISSIVE")
+    assert scan.hidden == []
+    scan.to_arrow()
+    (hidden,) = scan.hidden
+    assert (hidden.file, hidden.position) == (str(log), position)
+    assert (hidden.first_offset, hidden.next_offset) == (first, following)
+    assert scan.select("offset").hidden == []
+
+
+def noted(count: int) -> HiddenRecords:
+    hidden = HiddenRecords()
+    for offset in range(0, 10 * count, 10):
+        where = LogPosition(f"b/t-0/{LOG}", offset, offset)
+        hidden.add(CorruptRecordError("bad", where), offset + 2)
+    return hidden
+
+
+def test_sentences_tell_what_is_known_of_the_offsets() -> None:
+    hidden = HiddenRecords()
+    for position, (first, following) in enumerate([(None, None), (3, None), (5, 5), (7, 8)]):
+        where = LogPosition(f"b/t-0/{LOG}", position, first)
+        hidden.add(CorruptRecordError("bad", where), following)
+    assert [text.partition(" unreadable")[0] for text in sentences(hidden)] == [
+        "part of t-0 is",
+        "offsets from 3 on of t-0 are",
+        "bytes at offset 5 of t-0 are",
+        "offset 7 of t-0 is",
+    ]
+
+
+def test_many_ranges_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert say_not_known(noted(MAX_SENTENCES + 3), Mode.PERMISSIVE)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == MAX_SENTENCES + 1
+    assert lines[-1].startswith("Not known: 3 more ranges of offsets; ")
+
+
+def test_without_ranges_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not say_not_known(HiddenRecords(), Mode.PERMISSIVE)
+    assert capsys.readouterr().err == ""
