@@ -28,9 +28,7 @@ _AUDIT: Final = ExitMeaning(
     found="a finding is as bad as --fail-on or worse",
     trouble="files could not be read, or, without such a finding, if copies could not be compared",
 )
-_HIDDEN: Final = (
-    "records that damage or loss hides are not in the answer (standard error says which)"
-)
+_HIDDEN: Final = "the answer lacks records because of damage or loss (standard error names them)"
 
 EXIT_MEANINGS: Final = {
     "ls": ExitMeaning(trouble="a replica could not be read (the others are shown)"),

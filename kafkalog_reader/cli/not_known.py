@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 MAX_SENTENCES: Final = 5
 _EFFECTS: Final = {
-    "__consumer_offsets": "commits and group states there are not shown, and older ones may be",
-    "__transaction_state": "states of transactions there are not shown, and older ones may be",
-    "__share_group_state": "states of share groups there are not shown, and older ones may be",
-    METADATA_TOPIC: "changes there are not shown, and an older state may be",
+    "__consumer_offsets": "commits and group states there are not shown, maybe older ones instead",
+    "__transaction_state": "states of transactions there are not shown, maybe older ones instead",
+    "__share_group_state": "states of share groups there are not shown, maybe older ones instead",
+    METADATA_TOPIC: "changes there are not shown, maybe an older state instead",
 }
 _OF_RECORDS: Final = "records there are not in this answer"
 

@@ -248,8 +248,8 @@ def _outside_isr(salvaged: SalvagedPartition) -> str:
 
     holders = joined_ids(salvaged.in_sync_not_supplied)
     return (
-        f"may lack committed records: by the metadata log the in-sync replicas are those of "
-        f"{holders}, and no copy of one was supplied"
+        "may lack committed records: according to the metadata log the in-sync replicas "
+        f"are those of {holders}, and no copy of one was supplied"
     )
 
 

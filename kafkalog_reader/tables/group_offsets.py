@@ -60,7 +60,9 @@ class GroupOffsetsTable(InternalTopicTable):
     """One row for each group, topic and partition with a commit that was not removed."""
 
     name: ClassVar[str] = "group_offsets"
-    doc: ClassVar[str] = "one row per group and partition: committed offset, lag, whether it holds"
+    doc: ClassVar[str] = (
+        "one row per group and partition: committed offset, lag, whether it is valid"
+    )
     columns: ClassVar[tuple[Column, ...]] = GROUP_OFFSETS
     log_topic: ClassVar[str] = OFFSETS_TOPIC
 
