@@ -38,7 +38,8 @@ def refused_duplicates(served: Iterable[PartitionDirectory]) -> str:
         if other.state != directory.state and root.directory_id is not None:
             renamed = (
                 f"{shown(other.path)} and {shown(directory.path)}: the broker fails to rename the "
-                "future copy, because its replica is in the same log directory"
+                "future copy, because its replica is in the same log directory; move the "
+                "future copy out of it"
             )
     return renamed
 
