@@ -35,7 +35,7 @@ _PUBLIC_PARAMETERS: Final = frozenset(
     {
         "allow_bucket_creation", "allow_bucket_deletion", "allow_delayed_open",
         "blob_storage_authority", "blob_storage_scheme", "background_writes", "client_id",
-        "check_directory_existence_before_creation", "dfs_storage_authority",
+        "check_directory_existence_before_creation", "credential_kind", "dfs_storage_authority",
         "dfs_storage_scheme", "enable_tls", "endpoint_override", "force_virtual_addressing",
         "kerb_ticket", "region", "replication", "retry_limit_seconds", "scheme",
         "smart_defaults", "tenant_id", "tls_ca_file_path", "tls_verify_certificates",

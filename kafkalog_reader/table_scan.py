@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import MissingPackageError, OptionError
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.tables.selection import check_selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.scan.hidden_records import HiddenRange
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Unit
 
@@ -70,6 +72,16 @@ class TableScan:
     evidence: Evidence
     request: ReadRequest
     progress: Progress = no_progress
+    _noted: HiddenRecords = field(default_factory=HiddenRecords, repr=False)
+
+    @property
+    def hidden(self) -> Sequence[HiddenRange]:
+        """Offsets that the rows read so far lack, because their records are damaged or missing.
+
+        The rows may then be older than what the broker had. In mode ``FAILFAST`` most damage is an
+        error instead.
+        """
+        return self._noted.ranges()
 
     @property
     def schema(self) -> pa.Schema:
@@ -83,7 +95,7 @@ class TableScan:
             UsageError: the table has no such column, or one is named twice.
         """
         asked = registry.with_columns(registry.table(self.table), self.request, columns)
-        return replace(self, request=asked)
+        return replace(self, request=asked, _noted=HiddenRecords())
 
     def to_batches(self) -> pa.RecordBatchReader:
         """The rows as a stream of Arrow record batches, one window of the log in memory.
@@ -162,6 +174,8 @@ class TableScan:
     def _read(self, request: ReadRequest) -> Iterator[pa.RecordBatch]:
         table = registry.table(self.table)
         check_selection(self.evidence, request, selects_directories=table.selects_directories)
+        if request.hidden is None:
+            request = replace(request, hidden=self._noted)
         return registry.read(table, self.evidence, request, self.progress)
 
 

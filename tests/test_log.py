@@ -132,6 +132,7 @@ def test_diff_is_the_audit_of_one_partition() -> None:
     (row,) = kafkalog_reader.open(SPLIT).table("partitions", topic="t").to_arrow().to_pylist()
     assert (audit.verdict.value, audit.fork_offset) == (row["verdict"], row["forkOffset"])
     assert row["forkOffset"] is not None
+    assert repr(audit) == "<PartitionAudit of t-0: forked at offset 2, 3 copies>"
     labels = [each.get_text() for each in audit.figure().axes[0].get_yticklabels()]
     assert labels == ["broker 0", "broker 1", "broker 2"]
 

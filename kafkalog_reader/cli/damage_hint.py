@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from collections import deque
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -65,13 +64,31 @@ def _ways(error: LocatedError, evidence: Evidence, request: ReadRequest) -> Iter
     candidates = sorted((each for each in copies if each is not damaged), key=lambda e: -ends[e])
     reaching = (each for each in candidates if ends[each] > (error.where.offset or 0))
     best = next(
-        (each for each in reaching if not _are_forked(each, damaged) and _is_intact(each)), None
+        (each for each in reaching if _fork_of(each, damaged) is None and _is_intact(each)), None
     )
     if best is not None:
         short = "" if ends[best] == longest else f", but it ends at offset {ends[best] - 1:,}"
         yield f"{best.replica_name} has an intact copy{short}: {_reading(best, copies)}"
+    elif (offset := error.where.offset) is not None:
+        yield from _reading_there(offset, damaged, candidates, copies)
     if (best is None or ends[best] < longest) and _can_be_merged(copies):
         yield f"All copies together make one log with more records: {_merging(copies)}"
+
+
+def _reading_there(
+    offset: int,
+    damaged: PartitionDirectory,
+    candidates: Sequence[PartitionDirectory],
+    copies: Sequence[PartitionDirectory],
+) -> Iterator[str]:
+    """Name the copy that can be read at the damage, although it is damaged or forks elsewhere."""
+    for each in candidates:
+        fork = _fork_of(each, damaged)
+        if (fork is None or offset < fork) and _is_readable(each, offset):
+            stop = "" if fork is None else f" --to-offset {fork}"
+            there = f"{_reading(each, copies)} --from-offset {offset}{stop}"
+            yield f"{each.replica_name} can be read at offset {offset:,}: {there}"
+            return
 
 
 def _copies(
@@ -99,30 +116,42 @@ def _end(directory: PartitionDirectory) -> int:
     return end_after_damage(directory, scan_tail(directory)).next_offset
 
 
-def _are_forked(*copies: PartitionDirectory) -> bool:
-    """Whether one has other records than the other at the same offsets, by their leader epochs."""
+def _fork_of(*copies: PartitionDirectory) -> int | None:
+    """Where one has other records than the other, by their leader epochs; None if nowhere."""
     from kafkalog_reader.tables.best_replica import best_and_lacking
 
     _, lacking = best_and_lacking(copies, Damage(Mode.DROPMALFORMED))
-    return any(each.is_fork for each in lacking)
+    return min((each.first_offset for each in lacking if each.is_fork), default=None)
 
 
 def _is_intact(directory: PartitionDirectory) -> bool:
     """Whether `kafkalog records` reads all of this copy, and doubts no offset."""
+    return _read_rows(directory) is not None
+
+
+def _is_readable(directory: PartitionDirectory, offset: int) -> bool:
+    """Whether `kafkalog records` shows the record at this offset."""
+    return bool(_read_rows(directory, from_offset=offset, to_offset=offset + 1))
+
+
+def _read_rows(directory: PartitionDirectory, **offsets: int) -> int | None:
+    """The number of records of a copy; None if something is damaged, missing or doubtful."""
     from kafkalog_reader import registry
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.options import CONSUMER_VIEW
 
     table = registry.table("records")
-    options: dict[str, Any] = {**CONSUMER_VIEW, "include_control_records": False}
+    options: dict[str, Any] = {**CONSUMER_VIEW, "include_control_records": False, **offsets}
     request = replace(registry.request(table, None, **options), mode=Mode.DROPMALFORMED)
     alone = Evidence(roots=(), given=(directory,), context=directory.context)
     metrics = ReadMetrics()
     try:
-        deque(registry.read(table, alone, request, metrics), maxlen=0)
+        rows: int = sum(each.num_rows for each in registry.read(table, alone, request, metrics))
     except KafkaLogError:
-        return False
-    return not (metrics.damaged_regions or metrics.missing_ranges or metrics.doubtful_ranges)
+        return None
+    if metrics.damaged_regions or metrics.missing_ranges or metrics.doubtful_ranges:
+        return None
+    return rows
 
 
 def _can_be_merged(copies: Sequence[PartitionDirectory]) -> bool:

@@ -93,6 +93,7 @@ def duplicates_command(
     Internal topics are left out unless --topic names them.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
+    from kafkalog_reader.cli.not_known import say_not_known
     from kafkalog_reader.cli.results import write_json, write_result
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.duplicate_records import COLUMNS
@@ -120,7 +121,7 @@ def duplicates_command(
         schema = pa.schema([(each.name, each.type) for each in DUPLICATE_RECORDS])
         listed = (_listed(rows, copies, schema) for rows, copies in found)
         write_result(schema, listed, evidence, output_format, None, render=None, overwrite=False)
-    return FOUND if search.rows else CLEAN
+    return FOUND if say_not_known(reading.hidden, request.mode) or search.rows else CLEAN
 
 
 def _without_internal(request: Any) -> Any:  # noqa: ANN401  ReadRequest, imported when needed

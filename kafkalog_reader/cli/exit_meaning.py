@@ -68,16 +68,17 @@ EXIT_MEANINGS: Final = {
         f"or damage may hide one, or if {_HIDDEN}"
     ),
     "census": ExitMeaning(),
-    "duplicates": ExitMeaning(found="a record is there more than once"),
+    "duplicates": ExitMeaning(found=f"a record is there more than once, or if {_HIDDEN}"),
     "keys": ExitMeaning(
-        found="a key is not where the partitioner that explains the others puts it"
+        found="a key is not where the partitioner that explains the others puts it, or if "
+        f"{_HIDDEN}"
     ),
     "table": ExitMeaning(
         found="the table is findings, and one is as bad as --fail-on or worse, or if offsets of "
         f"records are doubtful, or {_HIDDEN}"
     ),
     "tables": ExitMeaning(),
-    "sql": ExitMeaning(),
+    "sql": ExitMeaning(found=_HIDDEN),
     "dump": ExitMeaning(trouble="a FILE is of another kind and was skipped"),
     "inspect": ExitMeaning(),
     "salvage": ExitMeaning(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +17,8 @@ from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, verbose_option
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.remote_part import with_remote
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.hidden_records import HiddenRecords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,6 +105,7 @@ def find_command(
     import pyarrow as pa
 
     from kafkalog_reader import registry
+    from kafkalog_reader.cli.not_known import say_not_known
     from kafkalog_reader.cli.output import check_destination
     from kafkalog_reader.cli.results import write_result
     from kafkalog_reader.io.progress import ReadMetrics
@@ -113,6 +117,8 @@ def find_command(
     pattern = RecordPattern(key=None if key is None else os.fsencode(key), text=text, regex=regex)
     check_destination(output, output_format)
     request = registry.request(registry.table("segments"), None, **options)
+    hidden = HiddenRecords()
+    request = replace(request, hidden=hidden)
     evidence = supplied(paths).allowing(max_batch_bytes)
     check_selection(evidence, request)
     metrics = ReadMetrics()
@@ -121,6 +127,7 @@ def find_command(
         first = next(found, None)
         if first is None:
             click.echo(for_stdout(_nothing_found(evidence, request, metrics)))
+            say_not_known(hidden, Mode.PERMISSIVE)
             return TROUBLE if metrics.damaged_regions else FOUND
         found = chain([first], found)
     schema = SCHEMA
@@ -129,6 +136,7 @@ def find_command(
     written = write_result(
         schema, found, evidence, output_format, output, render=render, overwrite=force
     )
+    say_not_known(hidden, Mode.PERMISSIVE)
     if written:
         return CLEAN
     return TROUBLE if metrics.damaged_regions else FOUND

@@ -34,11 +34,13 @@ class Incident:
         cause: the finding that explains the others.
         members: all findings including the cause, the worst first; of equally bad ones, first the
             one that reports lost committed records, then the cause.
+        topic: None for a log directory.
     """
 
     place: str
     cause: Finding
     members: tuple[Finding, ...]
+    topic: str | None = None
 
     @property
     def headline(self) -> Finding:
@@ -93,6 +95,7 @@ class Found(NamedTuple):
     finding: Finding
     place: str
     partition: object
+    topic: str | None = None
 
 
 def incidents(found: Sequence[Found]) -> list[Incident]:
@@ -109,7 +112,12 @@ def incidents(found: Sequence[Found]) -> list[Incident]:
     for number, each in enumerate(found):
         members[causes.root(number)].append(each.finding)
     return [
-        Incident(found[root].place, found[root].finding, tuple(_worst_first(together)))
+        Incident(
+            place=found[root].place,
+            cause=found[root].finding,
+            members=tuple(_worst_first(together)),
+            topic=found[root].topic,
+        )
         for root, together in (
             (root, [found[root].finding, *(e for e in every if e is not found[root].finding)])
             for root, every in members.items()
@@ -125,7 +133,7 @@ class _Causes:
         self._by_name: dict[tuple[object, str], int] = {}
         self._damage: dict[object, int] = {}
         self._between_copies: dict[object, int] = {}
-        for number, (each, _, partition) in enumerate(found):
+        for number, (each, _, partition, _) in enumerate(found):
             name = f"{each.code} {each.file} {each.position}"
             self._by_name.setdefault((each.directory, name), number)
             if each.code in _DAMAGE:
@@ -144,7 +152,7 @@ class _Causes:
         return number
 
     def _behind(self, number: int) -> int | None:
-        each, _, partition = self._found[number]
+        each, _, partition, _ = self._found[number]
         named = self._by_name.get((each.directory, each.caused_by or ""))
         if named is not None:
             return named

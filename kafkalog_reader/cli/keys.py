@@ -87,6 +87,7 @@ def keys_command(
     from dataclasses import replace
 
     from kafkalog_reader import registry
+    from kafkalog_reader.cli.not_known import say_not_known
     from kafkalog_reader.cli.results import write_json
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.io.names import INTERNAL_TOPICS
@@ -113,7 +114,8 @@ def keys_command(
         write_json(KEYS, rows)
     else:
         _write_text(rows)
-    return FOUND if any(row["keysOutside"] for row in rows) else CLEAN
+    is_hidden = say_not_known(reading.hidden, request.mode)
+    return FOUND if is_hidden or any(row["keysOutside"] for row in rows) else CLEAN
 
 
 def _partition_counts(evidence: Evidence, request: ReadRequest) -> Mapping[_Place, int]:

@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import ACTIONS
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
+from kafkalog_reader.cli.incident_actions import brokers_of, commands_of, first_actions
 from kafkalog_reader.cli.inspect_file import structures
 from kafkalog_reader.cli.options import read_context
-from kafkalog_reader.cli.verify_report import (
-    brokers_of,
-    commands_of,
-    first_actions,
-    kind_head,
-    where_lines,
-)
+from kafkalog_reader.cli.verify_report import kind_head, where_lines
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.format.batch_fields import LENGTH_END
 from kafkalog_reader.io.names import TEXT_FILES

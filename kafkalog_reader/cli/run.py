@@ -186,7 +186,7 @@ def _usage(error: click.ClickException) -> str:
     if context is None:
         return message
     stop = "" if message.endswith((".", "?")) else "."
-    return f"{message}{stop} `{context.command_path} --help` shows how."
+    return f"{message}{stop} See `{context.command_path} --help`."
 
 
 def _os_error(error: OSError) -> str:

@@ -13,7 +13,7 @@ from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import input_options, reading_options, supplied
 from kafkalog_reader.cli.output import FORMATS
-from kafkalog_reader.cli.run import CLEAN, verbose_option
+from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def sql_command(
             )
         with ways_past_damage(evidence, _selection(options)):
             Prompt(relations, render).run_text(text)
-        return CLEAN
+        return _status(relations, options)
     statements = relations.statements(text)
     if not statements:
         raise UsageError("no query: write one before the paths, or on standard input")
@@ -122,7 +122,13 @@ def sql_command(
     results = _results(relations, statements, for_text=output_format != "arrow")
     with ways_past_damage(evidence, _selection(options)):
         write_results(results, evidence, output_format, output, render=render, overwrite=force)
-    return CLEAN
+    return _status(relations, options)
+
+
+def _status(relations: Relations, options: Mapping[str, Any]) -> int:
+    from kafkalog_reader.cli.not_known import say_not_known
+
+    return FOUND if say_not_known(relations.hidden, _selection(options).mode) else CLEAN
 
 
 def _results(

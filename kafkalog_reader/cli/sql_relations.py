@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import registry
 from kafkalog_reader.cli.text_table import LOOKED_AT
 from kafkalog_reader.errors import KafkaLogError, MissingPackageError, UsageError
+from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ class Relations:
         evidence: the inputs.
         options: of ``registry.request``; a table gets those that it has.
 
+    Attributes:
+        hidden: what damage or loss hides from the rows read so far.
+
     Raises:
         MissingPackageError: DuckDB is not installed.
     """
@@ -46,13 +51,14 @@ class Relations:
         from kafkalog_reader.table_dataset import TableDataset
         from kafkalog_reader.table_scan import TableScan
 
+        self.hidden = HiddenRecords()
         self._duckdb = duckdb
         self._connection = duckdb.connect()
         self._connection.execute("SET TimeZone = 'UTC'")
         self._datasets: dict[str, TableDataset] = {}
         for name in registry.TABLES:
             own = {key: value for key, value in options.items() if _has(name, key)}
-            request = registry.request(registry.table(name), **own)
+            request = replace(registry.request(registry.table(name), **own), hidden=self.hidden)
             dataset = TableDataset(TableScan(table=name, evidence=evidence, request=request))
             self._datasets[name] = dataset
             self._connection.register(name, dataset)

@@ -12,6 +12,7 @@ from kafkalog_reader.tables.transaction_status import (
     DAMAGED_COORDINATOR,
     DAMAGED_LOG,
     HANGING,
+    MAYBE_HANGING,
     NO_COORDINATOR,
     ONGOING,
     STATE_TOPIC,
@@ -152,6 +153,11 @@ def _note(row: Row) -> str:
     """Who will write the marker that ends it."""
     if row["status"] == HANGING:
         return f"nobody: its coordinator has state {row['state']} and does not list this partition"
+    if row["status"] == MAYBE_HANGING:
+        return (
+            f"perhaps nobody: its coordinator has state {row['state']} and does not list this "
+            "partition; it may be a copy of another time"
+        )
     if row["status"] == DAMAGED_COORDINATOR:
         where = STATE_TOPIC
         if row["statePartition"] is not None:

@@ -76,11 +76,12 @@ def transactions_command(
 
     Read from the best copy of each partition, and from __transaction_state, so supply the log
     directories of all brokers. STATUS is ongoing if the coordinator has the partition in the
-    transaction and will end it, hanging if it has not, no-coordinator if no supplied partition of
-    __transaction_state knows the producer, and coordinator-damaged if one that may know more is
-    damaged or ends below its high watermark. WHO ENDS IT names KL-702 or KL-703 if `kafkalog
-    verify` reports one of them for the transaction. SINCE is the coordinator's time, or else that
-    of the first batch. LSO is the last stable offset.
+    transaction and will end it, hanging if it has not and the log went on for longer than any
+    transaction may take, maybe-hanging if that is not certain, no-coordinator if no supplied
+    partition of __transaction_state knows the producer, and coordinator-damaged if one that may
+    know more is damaged or ends below its high watermark. WHO ENDS IT names KL-702 or KL-703 if
+    `kafkalog verify` reports one of them for the transaction. SINCE is the coordinator's time, or
+    else that of the first batch. LSO is the last stable offset.
 
     --by id lists all transactional ids; --as-of shows their states at an earlier time.
     """  # noqa: D301  click reads the backspace: keep these lines as they are

@@ -8,26 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
-    MOVE_COPY_ASIDE,
-    NOTHING_TO_DO,
-    WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.damage import are_damaged, is_severe
-from kafkalog_reader.audits.partition.epoch_advice import EPOCH_FILES
-from kafkalog_reader.audits.partition.partition_audit import joined
-from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
 from kafkalog_reader.cli.exit_status import ExitStatus
 from kafkalog_reader.cli.incident import Found, Incident, IncidentKind, incidents, kinds
+from kafkalog_reader.cli.incident_actions import brokers_of, commands_of, first_actions
 from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.run import CLEAN, FOUND
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.report.action_text import command_lines
-from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
 if TYPE_CHECKING:
@@ -141,7 +135,9 @@ class Report:
     def incidents(self) -> list[Incident]:
         """All findings, each with its cause."""
         ordered = sorted(self._found, key=_order)
-        return incidents([Found(each, _place(each, row), _partition(row)) for each, row in ordered])
+        return incidents(
+            [Found(each, _place(each, row), _partition(row), row["topic"]) for each, row in ordered]
+        )
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -352,54 +348,6 @@ def _said(each: Finding) -> str:
     if colon and any(name and beginning.startswith(name) for name in names):
         return rest
     return message
-
-
-def first_actions(found: Iterable[Incident]) -> list[str]:
-    """The first actions for the causes and the worst consequences, each once."""
-    actions = (
-        each.actions
-        for one in found
-        for each in one.members
-        if (each is one.cause or each.severity == one.severity)
-        # Which of several copies to move aside, only replica-diff shows.
-        and (each.code in OF_ONE_COPY or each.actions[:1] != (MOVE_COPY_ASIDE,))
-    )
-    first = {each[0] for each in actions if each} - {NOTHING_TO_DO}
-    return [action for action in ACTIONS if action in (first or {NOTHING_TO_DO})]
-
-
-def commands_of(actions: Sequence[str], found: Iterable[Incident]) -> list[str]:
-    """The commands that carry out these actions; those of others would seem to belong to them."""
-    return repair_commands(
-        repair
-        for one in found
-        for each in one.members
-        if each.actions and each.actions[0] in actions
-        for repair in each.repairs
-    )
-
-
-def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
-    """The brokers that an action is about, for its text."""
-    names = dict.fromkeys(
-        name
-        for incident in kind.incidents
-        for each in incident.members
-        if each.actions and each.actions[0] == action
-        for name in _acted_on(each, action)
-    )
-    if not names:
-        return {}
-    where = joined([*names]) if len(names) <= _PLACES_SHOWN else "these brokers"
-    return {"where": where, "are_several": len(names) > 1}
-
-
-def _acted_on(each: Finding, action: str) -> list[str]:
-    """The replicas that the action of a finding is about."""
-    others = dict(each.evidence).get(EPOCH_FILES, "") if action == WRITE_EPOCHS else ""
-    if others:
-        return others.split(", ")
-    return [] if each.directory is None else [each.directory.replica_name]
 
 
 def _order(found: tuple[Finding, dict[str, Any]]) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ from kafkalog_reader.io.folder import FolderKind, Leftovers, look_into
 from kafkalog_reader.io.foreign_file import describe_foreign_file
 from kafkalog_reader.io.log_directory import (
     describe_log_directory,
+    warn_of_labels,
     with_assumed_cluster,
     with_disks,
 )
@@ -113,6 +114,7 @@ class _Search:
         stand_ins = (directory.log_directory for directory in given.values())
         counted = with_assumed_cluster((*self.roots.values(), *stand_ins))
         settled = dict(zip(counted, with_disks(list(counted.values())), strict=True))
+        warn_of_labels(list(settled.values()))
         clusters = {root.cluster_id for root in settled.values()}
         cluster = clusters.pop() if len(clusters) == 1 else None
         return Evidence(

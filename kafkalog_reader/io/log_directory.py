@@ -51,14 +51,6 @@ def describe_log_directory(
     """
     meta = _meta_properties(path, warn=is_whole, context=context)
     node_id = None if meta is None else meta.node_id
-    if None not in (node_id, broker_id) and node_id != broker_id:
-        logger.warning(
-            "%s: was given as broker %d, but its meta.properties has node id %d, which is used: "
-            "a broker with another id refuses to start with these files",
-            shown(path),
-            broker_id,
-            node_id,
-        )
     return LogDirectory(
         path=path,
         cluster_id=None if meta is None else meta.cluster_id,
@@ -70,6 +62,61 @@ def describe_log_directory(
         clean_shutdown=os.path.exists(os.path.join(path, CLEAN_SHUTDOWN)) if is_whole else None,
         context=context,
     )
+
+
+def exchanged_labels(roots: Iterable[LogDirectory]) -> tuple[LogDirectory, ...]:
+    """Log directories given as ``N=PATH`` with each other's node ids; by label.
+
+    Each of their labels is the node id of another one of them, and each node id a label.
+    """
+    wrong = _wrongly_labelled(roots)
+    while True:
+        labels = {(root.cluster_id, int(root.named or "")) for root in wrong}
+        nodes = {(root.cluster_id, root.broker_id) for root in wrong}
+        left = [
+            root
+            for root in wrong
+            if (root.cluster_id, root.broker_id) in labels
+            and (root.cluster_id, int(root.named or "")) in nodes
+        ]
+        if len(left) == len(wrong):
+            return tuple(sorted(left, key=lambda root: (int(root.named or ""), root.path)))
+        wrong = left
+
+
+def exchange_text(exchanged: Sequence[LogDirectory]) -> str:
+    """Which labels were exchanged, and which node ids the files have."""
+    found = (f"{root.named}={shown(root.path)} has node id {root.broker_id}" for root in exchanged)
+    return (
+        f"the labels of the paths are exchanged: by meta.properties, {', '.join(found)}. These "
+        "node ids are used"
+    )
+
+
+def warn_of_labels(roots: Sequence[LogDirectory]) -> None:
+    """Name the paths that were given with another node id than their files have."""
+    exchanged = exchanged_labels(roots)
+    if exchanged:
+        logger.warning("%s", exchange_text(exchanged))
+    for root in _wrongly_labelled(roots):
+        if root not in exchanged:
+            logger.warning(
+                "%s: was given as broker %s, but its meta.properties has node id %d, which is "
+                "used: a broker with another id refuses to start with these files",
+                shown(root.path),
+                root.named,
+                root.broker_id,
+            )
+
+
+def _wrongly_labelled(roots: Iterable[LogDirectory]) -> list[LogDirectory]:
+    return [
+        root
+        for root in roots
+        if root.named is not None
+        and root.broker_label is None
+        and root.broker_id not in (None, int(root.named))
+    ]
 
 
 def with_assumed_cluster(roots: Iterable[LogDirectory]) -> dict[LogDirectory, LogDirectory]:

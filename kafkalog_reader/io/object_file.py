@@ -209,6 +209,12 @@ class ObjectFile:
             request.content.set_exception(error)
 
     def _read(self, request: _Request) -> memoryview:
+        try:
+            return self._read_once(request)
+        except ValueError as error:  # Google's stream is closed when its first answer fails
+            raise OSError(f"the store's answer failed: {error}") from error
+
+    def _read_once(self, request: _Request) -> memoryview:
         opened = self._opened.pop() if self._opened else self._open()
         buffer = bytearray(request.stop - request.start)
         for mark in _MARKS:

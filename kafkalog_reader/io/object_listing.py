@@ -2,7 +2,7 @@
 
 A flat listing returns 1,000 keys an answer, one after another. So a store is listed folder by
 folder down to where there are several, and those at once; a folder of thousands of folders, such as
-a log directory, costs fewer answers if it is listed flat.
+a log directory, costs fewer answers if it is listed flat. Google's store is always listed flat.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _ENOUGH: Final = 8
 """Folders that are listed flat at once, each by one thread."""
 _TOO_MANY: Final = 64
 """Folders that are listed flat together, with the folder that they are in."""
+_FLAT_ONLY: Final = "gcs"
+"""For one folder, pyarrow's store of this type returns no folders for which there is no object."""
 _MAX_OBJECTS: Final = 3_000_000
 _MAX_SIZE: Final = 1 << 50
 _LOG_DIRECTORY_FILES: Final = frozenset(
@@ -87,6 +89,8 @@ def listed(files: FileSystem, path: str, uri: str) -> Objects:
     itself = tried(lambda: files.get_file_info(path), shown(uri))
     if itself.is_file:
         return _checked([itself], path, uri)
+    if files.type_name == _FLAT_ONLY:
+        return _checked(_children(files, path, uri, recursive=True), path, uri)
     with ThreadPoolExecutor(_AT_ONCE, "kafkalog-list") as threads:
 
         def each(paths: Sequence[str], *, recursive: bool) -> list[FileInfo]:

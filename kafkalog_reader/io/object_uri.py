@@ -17,10 +17,12 @@ _URI: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/+([^/?#]*)([^?#]*)(?:\?([^
 _CHOICES: Final = re.compile(r"[/{},]")
 _SAME_AS: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "wasb": "abfs", "wasbs": "abfss"}
 """Hadoop's names of stores that pyarrow has under another one."""
-_ADVICE: Final = (
-    "credentials are not read from a path, which is printed and logged: set AWS_ACCESS_KEY_ID and "
-    "AWS_SECRET_ACCESS_KEY, or what else pyarrow reads for this store (docs/object-stores.md)"
-)
+_CREDENTIALS: Final = {
+    "gs": "set GOOGLE_APPLICATION_CREDENTIALS",
+    "abfs": "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET",
+    "abfss": "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET",
+    "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,16 +49,20 @@ def parse_object_uri(text: str) -> ObjectUri | None:
     match = _URI.fullmatch(text)
     if match is None or match[1].lower() == "file":
         return None
-    if redacted(text) != text:
-        raise LogLayoutError(f"{shown(text)}: {_ADVICE}")
     scheme, authority, path, query, fragment = match.groups()
+    scheme = _SAME_AS.get(scheme.lower(), scheme.lower())
+    if redacted(text) != text:
+        advice = _CREDENTIALS.get(scheme, "give them by its configuration")
+        raise LogLayoutError(
+            f"{shown(text)}: credentials are not read from a path, which is printed and logged: "
+            f"{advice}, or what else pyarrow reads for this store (docs/object-stores.md)"
+        )
     if fragment is not None:
         raise LogLayoutError(f"{shown(text)}: write %23 for a # in a key")
     key = unquote(path).strip("/")
     parts = {*key.split("/"), *_CHOICES.split(key)}
     if key and (not all(key.split("/")) or "\0" in key or not parts.isdisjoint((".", ".."))):
         raise LogLayoutError(f"{shown(text)}: a key with .., //, . or NUL cannot be a path")
-    scheme = _SAME_AS.get(scheme.lower(), scheme.lower())
     return ObjectUri(
         root=f"{scheme}://{authority}",
         key=key,

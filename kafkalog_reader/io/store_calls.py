@@ -34,7 +34,13 @@ _LONGEST_MESSAGE: Final = 300
 _PERMANENT: Final = re.compile(
     r"ACCESS_DENIED|NO_SUCH_|INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT_MATCH|EXPIRED_TOKEN"
     r"|INVALID_CLIENT_TOKEN|HTTP status 40[0134]|40[134] [A-Z]|PERMISSION_DENIED|UNAUTHENTICATED"
+    r"|AuthenticationException"
 )
+_GOOGLE: Final = re.compile(r"gs://[^?]*")
+_GOOGLE_SECONDS: Final = 10
+"""For the attempts of Google's library, which otherwise tries for 15 minutes."""
+_NOISE: Final = re.compile(r"^Unknown error: | error_info=\{.*|\bN\d+Azure\w+E: ")
+"""What the libraries of Google and Azure add for themselves."""
 _connections: dict[tuple[int, str], tuple[FileSystem, str]] = {}
 _connecting: Final = threading.Lock()
 
@@ -57,8 +63,11 @@ def _connect(uri: str) -> tuple[FileSystem, str]:
     import pyarrow as pa
     from pyarrow import fs
 
+    address = uri
+    if _GOOGLE.match(uri) and "retry_limit_seconds=" not in uri:
+        address += f"{'&' if '?' in uri else '?'}retry_limit_seconds={_GOOGLE_SECONDS}"
     try:
-        found, path = fs.FileSystem.from_uri(uri)
+        found, path = fs.FileSystem.from_uri(address)
         if isinstance(found, fs.S3FileSystem):
             # The copy is made by the constructor, which has a request tried 3 times, and not about
             # 30 times; so a server that is silent is an error after seconds, not minutes.
@@ -67,14 +76,14 @@ def _connect(uri: str) -> tuple[FileSystem, str]:
         raise LogLayoutError(
             f"{shown(uri)}: neither a local path nor a store that pyarrow reads: {reason(error)}"
         ) from error
-    except OSError as error:
+    except (OSError, pa.ArrowException) as error:
         raise UnreadableFileError(reason(error), LogPosition(shown(uri))) from error
     return found, path
 
 
 def reason(error: BaseException) -> str:
     """The message of an error of pyarrow on one line, without passwords and keys."""
-    text = " ".join(str(error).split()).removesuffix(":")
+    text = _NOISE.sub("", " ".join(str(error).split())).removesuffix(":")
     return shown(text)[:_LONGEST_MESSAGE] or type(error).__name__
 
 
@@ -82,18 +91,20 @@ def tried(call: Callable[[], Result], what: str, position: int | None = None) ->
     """What a call to the store returns; it is repeated after errors that may pass.
 
     Args:
-        call: raises OSError if it fails.
+        call: raises OSError or ArrowException if it fails.
         what: the URI, for messages.
         position: the byte that it reads, for messages.
 
     Raises:
         UnreadableFileError: it failed for good, or as often as is tried.
     """
+    from pyarrow import ArrowException
+
     started = time.monotonic()
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             return call()
-        except OSError as error:
+        except (OSError, ArrowException) as error:  # Azure's credentials raise the second
             seconds = time.monotonic() - started
             is_permanent = isinstance(error, FileNotFoundError | PermissionError)
             is_permanent |= _PERMANENT.search(str(error)) is not None

@@ -28,6 +28,7 @@ from kafkalog_reader.audits.catalogue.log_rules import START_WILL_SET_ASIDE
 from kafkalog_reader.audits.catalogue.replica_rules import (
     DAMAGED_COPY,
     RECORDS_MISSING_ON_REPLICA,
+    SAME_EPOCH_CONFLICT,
     SINGLE_COPY_RANGE,
 )
 from kafkalog_reader.audits.comparison.difference import (
@@ -40,12 +41,12 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_advice import files_to_write, may_happen
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.audits.partition.partition_audit import joined_names, outvoted_copies
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.before_start import is_complete, keep_commands, until_text
-from kafkalog_reader.report.command_text import export_command, forbid_command, merge_command
+from kafkalog_reader.report.command_text import export_command, freeze_commands, merge_command
 from kafkalog_reader.report.lead_text import lead_text, may_move
 from kafkalog_reader.report.repair_text import (
     BROKERS,
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
-CONTROLLERS: Final = "CONTROLLER:9093"
 _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
 """The words of a command for a shell, options together with their values."""
@@ -258,6 +258,8 @@ def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAu
         damaged = {copy for each in audit.comparison.differences for copy in _damaged_copies(each)}
     if any(each.code == RECORDS_MISSING_ON_REPLICA for each in found):
         damaged |= _with_holes(audit)
+    if any(each.code == SAME_EPOCH_CONFLICT for each in found):
+        damaged |= {each.files for each in outvoted_copies(audit)}
     return [
         replica
         for replica in audit.everyone
@@ -345,18 +347,8 @@ def _elect(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator
 
 
 def _freeze(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
-    """For a running cluster, and for one whose brokers are all stopped."""
-    topic = audit.topic or ""
-    yield "# while brokers run:"
-    yield forbid_command(topic, f"--bootstrap-server {BROKERS}")
-    if {each.directory.log_directory.meta_version for each in audit.everyone} == {0}:
-        yield (
-            "# while no broker runs: unclean.leader.election.enable=false in the server.properties "
-            "of all brokers"
-        )
-        return
-    yield "# while only the controllers run (release 3.7 or later):"
-    yield forbid_command(topic, f"--bootstrap-controller {CONTROLLERS}")
+    versions = {each.directory.log_directory.meta_version for each in audit.everyone}
+    yield from freeze_commands(audit.topic or "", has_zookeeper=versions == {0})
 
 
 def _move_aside(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

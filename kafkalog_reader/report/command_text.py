@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
+from kafkalog_reader.report.repair_text import BROKERS
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
 
+CONTROLLERS: Final = "CONTROLLER:9093"
 SAVED: Final = "SAVED"
 """The folder in printed commands; it works unchanged."""
 
@@ -21,7 +23,10 @@ def path_word(directory: PartitionDirectory) -> str:
     """A replica's log directory as an argument, or the replica if only that was given."""
     root = directory.log_directory
     path = directory.path if root.clean_shutdown is None else root.path
-    return shell_word(path if root.named is None else f"{root.named}={path}")
+    name = root.named
+    if name is not None and root.broker_label is None and root.broker_id is not None:
+        name = str(root.broker_id)  # the label may be wrong
+    return shell_word(path if name is None else f"{name}={path}")
 
 
 def salvage_command(audit: PartitionAudit, replica: ReplicaAudit, first_offset: int) -> str:
@@ -80,6 +85,22 @@ def forbid_command(topic: str, bootstrap: str) -> str:
     return (
         f"kafka-configs.sh {bootstrap} --alter --entity-type topics --entity-name "
         f"{shell_word(topic)} --add-config {UNCLEAN_ELECTION}=false"
+    )
+
+
+def freeze_commands(topic: str, *, has_zookeeper: bool) -> tuple[str, ...]:
+    """Forbid unclean elections in a running cluster, and in one whose brokers are all stopped."""
+    running = ("# while brokers run:", forbid_command(topic, f"--bootstrap-server {BROKERS}"))
+    if has_zookeeper:
+        return (
+            *running,
+            "# while no broker runs: unclean.leader.election.enable=false in the server.properties "
+            "of all brokers",
+        )
+    return (
+        *running,
+        "# while only the controllers run (release 3.7 or later):",
+        forbid_command(topic, f"--bootstrap-controller {CONTROLLERS}"),
     )
 
 

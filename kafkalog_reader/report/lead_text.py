@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
+from kafkalog_reader.audits.partition.partition_audit import (
+    joined_ids,
+    joined_names,
+    outvoted_copies,
+)
 from kafkalog_reader.salvage.one_sided import one_sided_ranges
 
 if TYPE_CHECKING:
@@ -34,10 +38,12 @@ def lead_text(audit: PartitionAudit) -> str:
 
 
 def may_move(audit: PartitionAudit, replica: ReplicaAudit) -> bool:
-    """Whether it should not lead, and has no record that only it has."""
+    """Whether it should not lead, and has no record that only it has, unless others outvote it."""
     if any(each.replica is replica.files for each in _best(audit)):
         return False
-    return all(each.replicas != (replica.files,) for each in one_sided_ranges(audit))
+    return replica in outvoted_copies(audit) or all(
+        each.replicas != (replica.files,) for each in one_sided_ranges(audit)
+    )
 
 
 def _best(audit: PartitionAudit) -> tuple[Candidate, ...]:

@@ -99,7 +99,7 @@ def _more_lines(plan: Plan, columns: int) -> Iterator[Line]:
     start = ""
     if is_next:
         start = f"start {brokers_text(plan.brokers)}{'' if plan.is_one_broker else ' in any order'}"
-    if not names or not plan.choices or is_missing:
+    if not names or not (plan.choices or plan.brokers) or is_missing:
         yield (Span(f"What it means: kafkalog explain {plan.open_findings[0].code}"),)
         if start and len(of_partitions) == len(plan.open_findings) and not is_missing:
             yield from wrapped(f"{start.capitalize()}.", columns, hanging=0)

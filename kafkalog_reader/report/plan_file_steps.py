@@ -60,6 +60,11 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
             "This copy cannot be compared with the others, and a follower fetches nothing again "
             "that it already has."
         )
+    elif broker in choice.outvoted:
+        why = (
+            "This copy holds other records than more copies or in-sync replicas do, under the same "
+            "leader epoch. A follower would keep them, and Kafka never notices."
+        )
     else:
         why = (
             f"Broker {broker} comes up with this copy, but it never gets in sync with broker "

@@ -165,10 +165,13 @@ def _unseen_text(unseen: Unseen, *, is_one_broker: bool) -> str:
             "copies first, unless they were already replaced by a merged log that was supplied."
         )
     if unseen.role is UnseenRole.LEADER:
-        who = f"by the metadata log {names} leads, and no copy of it was supplied"
+        who = f"according to the metadata log {names} leads, and no copy of it was supplied"
     else:
         verb = "is" if len(unseen.brokers) == 1 else "are"
-        who = f"by the metadata log {names} {verb} in sync, and may hold what the copies here lack"
+        who = (
+            f"according to the metadata log {names} {verb} in sync, and may hold what the copies "
+            "here lack"
+        )
     if is_one_broker:
         return f"{who}. If this copy is elected before it, what only it holds is lost."
     return (

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.hidden_records import HiddenRecords
-from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
+from kafkalog_reader.scan.log_tail import end_after_damage, last_timestamp, scan_tail
 from kafkalog_reader.tables.best_replica import compared_copies, warn_of_lacking
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.current_topics import CurrentTopics
@@ -37,9 +39,12 @@ from kafkalog_reader.tables.transaction_status import (
     DAMAGED_COORDINATOR,
     DAMAGED_LOG,
     HANGING,
+    MAYBE_HANGING,
     NO_COORDINATOR,
     ONGOING,
     STATE_TOPIC,
+    WITHOUT_TRANSACTIONS,
+    longest_ms,
 )
 from kafkalog_reader.tables.transactions import TransactionsTable
 
@@ -222,7 +227,8 @@ def open_rows(
         LocatedError: damage, in mode ``FAILFAST``.
         UnreadableFileError: a file cannot be opened or read.
     """
-    end = end_after_damage(directory, scan_tail(directory)).next_offset
+    tail = scan_tail(directory)
+    end = end_after_damage(directory, tail).next_offset
     replayed = replay_transactions(
         directory, decided_from=end, log_end=end, mode=request.mode, progress=progress,
         hidden=request.hidden,
@@ -252,9 +258,36 @@ def open_rows(
         }
         for producer_id, first_offset in sorted(replayed.open.items(), key=lambda item: item[1])
     ]
+    if any(row["status"] == HANGING for row in rows):
+        newest, cleaned = last_timestamp(directory, tail) or 0, _cleaned_up_to(directory)
+        for row in rows:
+            if row["status"] == HANGING and not _hangs(row, newest, cleaned):
+                row["status"] = MAYBE_HANGING
     if is_hidden:
         rows.append({**identity, "status": DAMAGED_LOG})
     return rows
+
+
+def _hangs(row: Mapping[str, Any], newest: int, cleaned: int) -> bool:
+    """Whether one that its coordinator does not have is open for longer than any may be.
+
+    Args:
+        row: of the transaction.
+        newest: timestamp of the last batch, in milliseconds.
+        cleaned: markers below this offset may be compacted away; it never passes the LSO.
+    """
+    first = row.get("firstTimestamp")
+    if first is None or row["topic"] in WITHOUT_TRANSACTIONS or row["firstOffset"] < cleaned:
+        return False
+    return bool(newest - first // 1000 > longest_ms(row.get("timeoutMs")))
+
+
+def _cleaned_up_to(directory: PartitionDirectory) -> int:
+    row = (directory.topic or "", -1 if directory.partition is None else directory.partition)
+    try:
+        return checkpointed_offsets(directory.log_directory, CLEANER_CHECKPOINT).get(row, 0)
+    except LocatedError:  # `kafkalog verify` reports it
+        return 0
 
 
 def _first_batch(

@@ -216,7 +216,7 @@ def parse_size(name: str, text: str) -> int:
     """
     size = _SIZE.fullmatch(text.strip())
     if size is None or int(size[1]) == 0:
-        raise OptionError(name, f"{text!r} is not a size: write 50MB, 64m or bytes")
+        raise OptionError(name, f"{text!r} is not a size: write 50MB, 64m or a number of bytes")
     return int(size[1]) << _SHIFTS[size[2].lower()]
 
 

@@ -124,7 +124,7 @@ def search_records(
     Raises:
         UnreadableFileError: a log directory cannot be listed.
     """
-    asked = ReadRequest(mode=Mode.PERMISSIVE, include_control_records=True)
+    asked = ReadRequest(mode=Mode.PERMISSIVE, include_control_records=True, hidden=request.hidden)
     damage = asked.damage_counted_in(metrics)
     policies = CleanupPolicies(evidence=evidence)
     for directory in with_remote(evidence).partition_directories(request):

@@ -67,13 +67,15 @@ def no_partition(to_do: str, evidence: Evidence) -> UsageError:
 def _check_brokers(evidence: Evidence, request: ReadRequest) -> None:
     numbers = {root.broker_id for root in evidence.log_directories}
     brokers = sorted(number for number in numbers if number is not None)
-    there = ", ".join(map(str, brokers)) or "none known by its number"
+    there = ", ".join(map(str, brokers)) or "without a known node id"
     if request.replica.startswith("broker:") and int(request.replica[7:]) not in brokers:
-        problem = f"{request.replica}: brokers in the given paths: {there}"
+        problem = f"no {request.replica}: the given paths are of brokers {there}"
         raise OptionError("replica", problem)
     for broker in sorted(request.brokers or ()):
         if broker not in brokers:
-            raise OptionError("broker", f"{broker}: brokers in the given paths: {there}")
+            raise OptionError(
+                "broker", f"no broker {broker}: the given paths are of brokers {there}"
+            )
 
 
 def _check_partitions(request: ReadRequest, found: set[tuple[str, int | None]]) -> None:

@@ -22,7 +22,13 @@ from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.errors import MissingRecordsError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import read, request, table
-from tests.agreement.commands import asked, manifest, objects
+from tests.agreement.commands import (
+    asked,
+    manifest,
+    objects,
+    replica_diff_json,
+    replica_diff_text,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -208,3 +214,19 @@ def test_readers_of_captures_warn_only_where_verify_finds_a_loss(
         if row["code"] in PROVES_LOSS
     }
     assert [each for each in said if not any(f"{name}/" in each for name in lost)] == []
+
+
+def test_an_in_sync_copy_that_lost_its_end_does_not_say_what_was_committed(tmp_path: Path) -> None:
+    """Brokers 0 and 2 are in sync. Broker 2 lost offset 3, which its high watermark of 4 covers.
+
+    The row of broker 0 is 2, as it may be for five seconds: only broker 2 shows that offset 3 was
+    committed.
+    """
+    root = tmp_path / "evidence"
+    shutil.copytree(captures.path("s1/shrunk"), root)
+    cut(root / "broker-2" / "t-0" / LOG, 1)
+    lower(root / "broker-0" / ROWS, "t-0", 2)
+    (document,) = replica_diff_json(str(root))
+    (elected,) = (each for each in document["elections"] if each["candidate"] == "broker 2")
+    assert elected["lostRecords"] == elected["lostPossiblyCommittedRecords"] == 1
+    assert "may lose committed records" in replica_diff_text(str(root))

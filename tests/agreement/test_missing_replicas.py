@@ -123,7 +123,7 @@ def test_without_the_leaders_copy_no_claim_is_about_more_than_what_was_supplied(
     verify, diff, plan = said_by(without_the_leader(tmp_path / "evidence"), capfd)
     assert "Nothing is lost" not in plan
     assert plan.startswith("Start broker 2, then brokers 0 and 1. No supplied record is lost")
-    assert "by the metadata log broker 0 leads, and no copy of it was supplied" in plan
+    assert "according to the metadata log broker 0 leads, and no copy of it was supplied" in plan
     assert "supply its copy and make the plan again" in plan
     for text in (verify, diff, plan):
         assert "KL-012 HIGH" in text
@@ -167,7 +167,7 @@ def test_a_follower_alone_is_not_all_there_is(
     assert "KL-012 MEDIUM" in verify
     assert "broker 0 leads: what was supplied may lack records" in verify
     assert "KL-012 in 1 partition" in diff
-    assert "by the metadata log broker 0 leads, and no copy of it was supplied" in plan
+    assert "according to the metadata log broker 0 leads, and no copy of it was supplied" in plan
 
 
 def test_a_copy_in_the_isr_may_be_supplied_alone(

@@ -75,7 +75,7 @@ def test_two_topics_of_one_name_are_not_compared() -> None:
     (partition,) = answer(replica_diff, state)
     assert partition["verdict"] == "undecidable"
     assert partition["reason"].endswith(
-        "by the metadata log the topic that exists is that of broker 0"
+        "according to the metadata log the topic that exists is that of broker 0"
     )
     for found in (partition["findings"], answer(verify_command, state)):
         assert "KL-009" in {each["code"] for each in found}

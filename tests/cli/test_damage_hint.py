@@ -72,7 +72,12 @@ def test_without_an_intact_copy_they_are_merged(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     stopped = run("records", damaged(tmp_path / "brokers", 0, 1, 2), *READ)
-    _, named, around = stopped.err.splitlines()
+    _, there, named, around = stopped.err.splitlines()
+    text, _, command = there.partition(": kafkalog ")
+    assert text == "broker 0 can be read at offset 2"  # damaged on broker 2 only
+    assert run(*shlex.split(command), "--columns", "value", "--format", "csv").out.split()[1:2] == [
+        WHOLE[3]
+    ]
     text, _, command = named.partition(": kafkalog ")
     assert text == "All copies together make one log with more records"
     assert around.startswith("--mode PERMISSIVE")
@@ -117,3 +122,19 @@ def test_queries_name_the_intact_copy_too(tmp_path: Path, run: Run) -> None:
 PERMISSIVE = (
     "--mode PERMISSIVE shows what can be read around it; `kafkalog salvage` writes that to a folder"
 )
+
+
+def test_below_a_fork_another_copy_has_the_same_records(tmp_path: Path, run: Run) -> None:
+    """Brokers 1 and 2 have other records than broker 0 from offset 2 on, and the same below."""
+    root = shutil.copytree(captures.path("s3_2/both-led"), tmp_path / "brokers")
+    path = root / "broker-0" / "t-0" / "00000000000000000000.log"
+    content = bytearray(path.read_bytes())
+    content[100] ^= 4  # in the batch of offset 1
+    path.write_bytes(content)
+    stopped = run("records", root, *READ, "--replica", "broker:0")
+    _, there, *_ = stopped.err.splitlines()
+    text, _, command = there.partition(": kafkalog ")
+    assert text in ("broker 1 can be read at offset 1", "broker 2 can be read at offset 1")
+    assert command.endswith("--from-offset 1 --to-offset 2")
+    answer = run(*shlex.split(command), "--columns", "value", "--format", "csv")
+    assert (answer.status, answer.out.split()) == (0, ['"value"', '"Yg=="'])

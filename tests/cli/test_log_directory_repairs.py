@@ -163,7 +163,8 @@ def test_the_directory_id_shows_whose_a_directory_with_a_wrong_node_id_is(
     (state / "broker-1" / META).write_text(written.replace("node.id=1", "node.id=0"))
     verified = run("verify", ".").out
     assert "KL-007" not in verified
-    assert "by the metadata log its directory.id is that of broker 1" in " ".join(verified.split())
+    text = " ".join(verified.split())
+    assert "according to the metadata log its directory.id is that of broker 1" in text
     (down,) = (row for row in recoveries(run, ".") if row["outcome"] != "loads")
     assert (down["brokerId"], down["logDirectory"]) == (1, "./broker-1")
     do(commands_of_all(run, "KL-312"))

@@ -85,7 +85,7 @@ def test_mistyped_topic_is_not_an_empty_answer(command: list[str], brokers: Path
 def test_wrong_usage_is_one_line_and_status_2(arguments: list[str], run: Run) -> None:
     answer = run(*arguments)
     assert (answer.status, answer.out) == (2, "")
-    assert re.fullmatch(r"error: .*`kafkalog \w+ --help` shows how\.\n", answer.err)
+    assert re.fullmatch(r"error: .*See `kafkalog \w+ --help`\.\n", answer.err)
 
 
 def test_no_argument_at_all_shows_the_help(run: Run) -> None:

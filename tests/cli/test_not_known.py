@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+import kafkalog_reader
 from fixtures import captures
 from kafkalog_reader.cli.not_known import MAX_SENTENCES, say_not_known, sentences
 from kafkalog_reader.errors import CorruptRecordError, LogPosition
@@ -164,6 +165,51 @@ def test_dropmalformed_says_nothing_and_ends_with_1(tmp_path: Path, run: Run) ->
     arguments = ("records", root, "--topic", "codec-none", "--mode", "dropmalformed")
     answer = run(*arguments)
     assert (answer.status, answer.err) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("find", "--topic", "codec-none", "--regex", "."), 0),
+        (("keys", "--topic", "codec-none"), 1),
+        (("duplicates", "--topic", "codec-none"), 1),
+    ],
+)
+def test_searches_name_what_they_could_not_read(
+    arguments: Sequence[str], status: int, tmp_path: Path, run: Run
+) -> None:
+    root = copied(tmp_path)
+    command, *options = arguments
+    assert "Not known" not in run(command, root, *options).err
+    log, _, first, following = flipped(root, "codec-none-0")
+    answer = run(command, root, *options)
+    assert answer.status == status
+    assert f"Not known: {offsets(first, following)}of codec-none-0 are unreadable ({log} at " in (
+        answer.err
+    )
+
+
+def test_sql_names_what_its_queries_could_not_read(tmp_path: Path, run: Run) -> None:
+    pytest.importorskip("duckdb")
+    root = copied(tmp_path)
+    query = "SELECT count(*) FROM records WHERE topic = 'codec-none'"
+    assert run("sql", query, root, "--mode", "permissive").status == 0
+    flipped(root, "codec-none-0")
+    answer = run("sql", query, root, "--mode", "permissive")
+    assert answer.status == 1
+    assert answer.err.count("Not known: ") == 1
+
+
+def test_a_scan_in_python_lists_them(tmp_path: Path) -> None:
+    root = copied(tmp_path)
+    log, position, first, following = flipped(root, "codec-none-0")
+    scan = kafkalog_reader.open(str(root)).records(topic="codec-none", mode="PERMISSIVE")
+    assert scan.hidden == []
+    scan.to_arrow()
+    (hidden,) = scan.hidden
+    assert (hidden.file, hidden.position) == (str(log), position)
+    assert (hidden.first_offset, hidden.next_offset) == (first, following)
+    assert scan.select("offset").hidden == []
 
 
 def noted(count: int) -> HiddenRecords:

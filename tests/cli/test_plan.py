@@ -511,8 +511,9 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     text = " ".join(answer.out.split())
     assert "removes nothing from its 41 partitions, but not every log directory is sound." in text
     assert (
-        "KL-310 CRITICAL broker 0: by the metadata log codec-none-0 is on broker 0, which has no "
-        "folder of it: it will create an empty one; by a checkpoint, records below offset"
+        "KL-310 CRITICAL broker 0: according to the metadata log codec-none-0 is on broker 0, "
+        "which has no folder of it: it will create an empty one; by a checkpoint, records below "
+        "offset"
     ) in text
     structured = run("plan", root, "--format", "json")
     document = plan(structured)
@@ -523,7 +524,8 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     assert place == ("KL-310", None, str(root))
     script = run("plan", root, "--format", "script")
     assert script.status == 1
-    assert "KL-310 broker 0: by the metadata log codec-none-0 is on broker 0" in script.out
+    message = "KL-310 broker 0: according to the metadata log codec-none-0 is on broker 0"
+    assert message in script.out
     assert "go_on 'These steps do not settle that" in script.out
 
 

@@ -673,7 +673,8 @@ def test_an_assigned_replica_that_was_not_supplied_is_reported(diff: Run) -> Non
     brokers = [S3_2 / "broker-0", S3_2 / "broker-1", S3_2 / "controller-100"]
     _, out, _ = diff(*brokers, "--topic", "t")
     expected = (
-        "KL-012 MEDIUM by the metadata log, broker 2 has a replica too, which was not supplied"
+        "KL-012 MEDIUM according to the metadata log, broker 2 has a replica too, which was not "
+        "supplied"
     )
     assert expected in " ".join(out.split())
     assert "KL-012" not in diff(S3_2, "--topic", "t")[1]

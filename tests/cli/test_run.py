@@ -41,7 +41,7 @@ def raising(error: BaseException) -> click.Command:
         (OSError("odd"), "error: odd"),
         (
             click.UsageError("no such thing"),
-            "error: no such thing. `tool --help` shows how.",
+            "error: no such thing. See `tool --help`.",
         ),
     ],
 )

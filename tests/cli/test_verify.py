@@ -16,10 +16,10 @@ from fixtures.builder import cluster, replica
 from kafkalog_reader.audits.integrity.file_repair import SetOffset
 from kafkalog_reader.audits.integrity.finding import Finding
 from kafkalog_reader.cli.incident import Incident
+from kafkalog_reader.cli.incident_actions import commands_of, first_actions
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 from kafkalog_reader.cli.verify import verify_command
-from kafkalog_reader.cli.verify_report import commands_of, first_actions
 
 if TYPE_CHECKING:
     from pathlib import Path

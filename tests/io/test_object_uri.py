@@ -52,6 +52,7 @@ def test_credentials_are_refused_and_not_repeated(text: str, visible: str) -> No
 def test_what_is_public_stays() -> None:
     for text in (
         "s3://b/x?endpoint_override=127.0.0.1:9000&scheme=http&region=eu-west-1",
+        "abfs://a@127.0.0.1:10000/b?enable_tls=false&credential_kind=anonymous",
         "hdfs://host:9000/a@b",
         "/mnt/a:b@c?key=value",
         "abfs://container@account.dfs.core.windows.net/x",

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from pyarrow import fs
+from pyarrow import ArrowException, fs
 
 from kafkalog_reader.errors import LogLayoutError, UnreadableFileError
 from kafkalog_reader.io.store_calls import connected, reason, tried
@@ -56,6 +56,10 @@ def test_fifth_failure_is_the_last() -> None:
         OSError("AWS Error UNKNOWN (HTTP status 403) during GetObject operation"),
         OSError("google::cloud::Status(PERMISSION_DENIED: no)"),
         OSError("404 The specified container does not exist."),
+        ArrowException(
+            "Unknown error: Check failed: N5Azure4Core11Credentials23Authentication"
+            "ExceptionE: Failed to get token from DefaultAzureCredential."
+        ),
     ],
 )
 def test_error_that_stays_is_not_tried_again(error: OSError) -> None:
@@ -87,3 +91,12 @@ def test_connection_is_made_once_and_has_limits() -> None:
 def test_uri_that_pyarrow_does_not_read_is_refused(uri: str) -> None:
     with pytest.raises(LogLayoutError, match="a store that pyarrow reads"):
         connected(uri)
+
+
+def test_message_of_a_library_is_without_what_is_only_for_itself() -> None:
+    azure = "Unknown error: Check failed: N5Azure4Core11Credentials23AuthenticationExceptionE: No"
+    assert reason(ArrowException(azure)) == "Check failed: No"
+    google = (
+        "google::cloud::Status(NOT_FOUND: no bucket error_info={reason=, domain=, metadata={}})"
+    )
+    assert reason(OSError(google)) == "google::cloud::Status(NOT_FOUND: no bucket"

@@ -112,3 +112,12 @@ def test_a_plan_without_brokers_says_what_a_finding_means() -> None:
     plan = replace(plan_of([of(0, DAMAGE)], ["a-b-0"]), choices=(), brokers=())
     lines = ["".join(span.text for span in line) for line in open_finding_lines(plan, 100)]
     assert lines[-1] == "What it means: kafkalog explain KL-105"
+
+
+def test_where_no_partition_has_a_plan_the_command_is_printed_all_the_same() -> None:
+    plan = replace(plan_of([of(0, DAMAGE)], ["a-b-0"]), choices=())
+    lines = ["".join(span.text for span in line) for line in open_finding_lines(plan, 100)]
+    assert lines[-2:] == [
+        "Before you start a broker, do what this prints:",
+        "  replica-diff '/mnt/b 1' /mnt/b2 --topic a-b --partition 0",
+    ]

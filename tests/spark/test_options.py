@@ -176,7 +176,7 @@ def test_one_message_names_everything_that_is_refused() -> None:
         ),
         (
             {"maxPartitionBytes": "-1"},
-            "option maxPartitionBytes: '-1' is not a size: write 50MB, 64m or bytes",
+            "option maxPartitionBytes: '-1' is not a size: write 50MB, 64m or a number of bytes",
         ),
         ({"minPartitions": "0"}, "option minPartitions: '0' is not a number from 1 to 2147483647"),
         (

@@ -133,7 +133,7 @@ def test_of_equal_copies_the_first_is_read_once(tmp_path: Path) -> None:
 
 def test_one_broker_can_be_requested(two_leaders: Path) -> None:
     assert offsets(two_leaders, replica="broker:1") == [0, 1, 2, 3, 4]
-    with pytest.raises(OptionError, match="replica: broker:9: brokers in the given paths: 1, 2, 3"):
+    with pytest.raises(OptionError, match="no broker:9: the given paths are of brokers 1, 2, 3"):
         offsets(two_leaders, replica="broker:9")
 
 

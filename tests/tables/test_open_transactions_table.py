@@ -11,7 +11,7 @@ import pytest
 
 import kafkalog_reader
 from fixtures import captures
-from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder import EPOCH_MILLIS, cluster, data_batch, replica
 from kafkalog_reader.errors import CorruptRecordError
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.format.record import Record
@@ -46,6 +46,13 @@ def written(offset: int, *, producer: int = PRODUCER, epoch: int = 3) -> Batch:
         offset, [Record(offset_delta=0, value=b"v")],
         producer_id=producer, producer_epoch=epoch, base_sequence=0, flags=TRANSACTIONAL_BIT,
     )  # fmt: skip
+
+
+def later(offset: int) -> Batch:
+    """A batch outside of transactions, a day later: no transaction may take as long."""
+    return data_batch(
+        offset, [Record(offset_delta=0, value=b"v")], base_timestamp=EPOCH_MILLIS + 86_400_000
+    )
 
 
 def marker(offset: int, *, producer: int = PRODUCER) -> Batch:
@@ -107,10 +114,17 @@ def test_they_are_in_the_partitions_where_the_broker_held_consumers_back(state: 
 def test_the_coordinator_says_whether_it_hangs(
     tmp_path: Path, coordinator: Batch | None, status: str
 ) -> None:
-    (row,) = rows_of(write(tmp_path, [written(0), written(1)], coordinator), topic="t")
+    log = [written(0), written(1), later(2)]
+    (row,) = rows_of(write(tmp_path, log, coordinator), topic="t")
     assert (row["status"], row["firstOffset"], row["lastStableOffset"]) == (status, 0, 0)
-    assert (row["producerId"], row["producerEpoch"], row["logEndOffset"]) == (PRODUCER, 3, 2)
+    assert (row["producerId"], row["producerEpoch"], row["logEndOffset"]) == (PRODUCER, 3, 3)
     assert (row["transactionalId"] == "id") == (status != "no-coordinator")
+
+
+def test_a_young_one_may_be_copied_before_its_coordinator(tmp_path: Path) -> None:
+    """``find-hanging`` of kafka-transactions waits for transaction.max.timeout.ms, too."""
+    (row,) = rows_of(write(tmp_path, [written(0)], state_of(COMPLETE_COMMIT)), topic="t")
+    assert row["status"] == "maybe-hanging"
 
 
 def damage(root: Path, topic: str, position: int) -> None:

@@ -54,11 +54,11 @@ def evidence(tmp_path: Path) -> Evidence:
         ),
         (
             ReadRequest(brokers=frozenset({3})),
-            "option broker: 3: brokers in the given paths: 1",
+            "option broker: no broker 3: the given paths are of brokers 1",
         ),
         (
             ReadRequest(replica="broker:12"),
-            "option replica: broker:12: brokers in the given paths: 1",
+            "option replica: no broker:12: the given paths are of brokers 1",
         ),
     ],
 )

@@ -17,8 +17,8 @@ DO_NOT_START: Final = action(
     "do-not-start",
     short="do not start {where} yet: {their} start or an election may destroy records; {until}",
     explanation="A start recovers, truncates, renames or deletes before anybody can stop it. As "
-    "long as the broker is stopped, its files can still be saved or repaired. When what "
-    "replica-diff names is done, start the brokers as kafkalog plan says.",
+    "long as the broker is stopped, its files can still be saved or repaired. When you have done "
+    "what replica-diff lists, start the brokers as kafkalog plan says.",
     warnings=(
         "A supervisor such as systemd or Kubernetes may start the broker again by itself: disable "
         "it first.",
@@ -120,11 +120,11 @@ LET_BEST_LEAD: Final = action(
 COMPARE_REPLICAS: Final = action(
     "A22",
     "compare-replicas",
-    short="run replica-diff before this copy may lead: it compares the replicas, and says what a "
-    "single one still gives",
-    explanation="One copy cannot say whether another one holds the records intact. replica-diff "
-    "reads all copies, says who holds what, and which leader loses least. If no copy is intact, "
-    "or there is only one, it prints how to make one sound log of what can be read.",
+    short="run replica-diff before this copy may lead: it compares the replicas, or says what can "
+    "still be read of a single one",
+    explanation="One copy cannot show whether another one holds the records intact. replica-diff "
+    "reads all copies, and says which copy holds what and which leader loses least. If no copy is "
+    "intact, or there is only one, it prints how to make one sound log of what can be read.",
     warnings=(
         "Another leader alone does not repair this copy: a follower fetches from its log end on, "
         "and never again what is damaged below it.",
@@ -291,8 +291,8 @@ REPLACE_METADATA_LOG: Final = action(
         "Take the copy that ends last. Copy it from a stopped node.",
         "Leave quorum-state behind: it is the vote of the other node. Without the file, the "
         "controller starts with the last epoch of its log.",
-        "If there are other controllers that were not supplied, supply them first: then A35 is "
-        "right.",
+        "If there are other controllers that were not supplied, supply them first: then A35 "
+        "applies.",
     ),
     command="mkdir -p /mnt/c1/aside && mv /mnt/c1/metadata/__cluster_metadata-0 /mnt/c1/aside/\n"
     "ssh HOST_OF_BROKER_1 'tar -C /mnt/b1/kafka-logs -cf - __cluster_metadata-0' | "
@@ -302,7 +302,7 @@ COMPARE_METADATA_LOGS: Final = action(
     "A38",
     "compare-metadata-logs",
     short="before a controller starts, compare all copies of the metadata log, those of brokers "
-    "among them: kafkalog quorum says where they part and what an election loses",
+    "among them: kafkalog quorum says where they diverge and what an election loses",
     explanation="The leader epochs in the logs of brokers come from the controllers. If no "
     "controller has the metadata that names them, it was lost there, and a broker's copy may "
     "still hold it. If the supplied copy is only an older one, supply a newer one.",
@@ -447,15 +447,15 @@ SET_GROUP_OFFSET: Final = action(
     "offset to one that the log has; for many groups use `kafkalog groups PATH... --reset-file "
     "FILE`",
     explanation="A consumer whose committed offset is not in the log, without a leader epoch, "
-    "continues by auto.offset.reset: with latest it skips what it has not read, with earliest it "
-    "reads everything again. `kafkalog groups PATH... --group GROUP --reset-file FILE` writes the "
-    "offsets of a group in the form that kafka-consumer-groups takes: those that the log has, and "
-    "for others the nearest one that loses nothing. With --dry-run instead of --execute, "
+    "continues as auto.offset.reset says: with latest it skips what it has not read, with earliest "
+    "it reads everything again. `kafkalog groups PATH... --group GROUP --reset-file FILE` writes "
+    "the offsets of a group in the form that kafka-consumer-groups takes: those that the log has, "
+    "and for others the nearest one that loses nothing. With --dry-run instead of --execute, "
     "kafka-consumer-groups only shows what it would change.",
     warnings=(
         "The group must not have running consumers.",
-        "The offset is that of the supplied files. If producers have written since, the group "
-        "reads the newest records from there, and some of them perhaps again.",
+        "The offset is that of the supplied files. If producers have written since, the group may "
+        "read some of the newest records again.",
     ),
     command="kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group GROUP --topic TOPIC:N "
     "--reset-offsets --to-offset OFFSET --execute",
@@ -466,7 +466,7 @@ MOVE_GROUPS: Final = action(
     short="commit the offsets of the groups again, and leave the partition count of "
     "__consumer_offsets as it is",
     explanation="A coordinator loads a group from the one partition that the hash of its name "
-    "gives for the present number of partitions, so that it does not find offsets in another one. "
+    "gives for the present number of partitions, so it does not find offsets in another one. "
     "`kafkalog groups PATH... --reset-file FILE` writes what is there.",
     warnings=("The groups must not have running consumers.",),
 )

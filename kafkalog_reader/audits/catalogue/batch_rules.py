@@ -61,10 +61,9 @@ BATCH_LENGTH_IMPOSSIBLE: Final = rule(
     "batch-length-impossible",
     severity="H",
     title="the length of a batch is impossible",
-    explanation="The length field is below the minimum of the format, negative, or points past "
-    "the end of a segment that others follow. The checksum does not cover it. Kafka's own reader "
-    "stops silently if a length points past the end of the file, which hides everything after "
-    "it.",
+    explanation="The length field is below the minimum of the format, negative, or points past the "
+    "end of a segment that is not the last. The checksum does not cover it. Kafka's own reader "
+    "stops silently if a length points past the end of the file, which hides everything after it.",
     start="A recovery truncates here. A start without recovery keeps the damage.",
     election="As leader this replica cannot serve offsets after the damage.",
     reader="Consumers get nothing from this offset on, or an error, although sound batches may "
@@ -142,7 +141,7 @@ HEADER_CONTRADICTION: Final = rule(
     title="a header contradicts itself",
     explanation="The checksum is valid, but fields contradict each other: a record count that "
     "does not fit the last offset, a producer epoch without a producer id, a control batch that "
-    "does not have one record, reserved attribute bits. The batch was written like this.",
+    "does not have one record, reserved attribute bits. The batch was written that way.",
     start="A recovery checks the checksum, not these fields, and keeps the batch unless its "
     "offsets break the index.",
     election="Replicas copy the batch unchanged, so all of them should have it.",

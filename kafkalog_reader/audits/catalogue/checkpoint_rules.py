@@ -81,9 +81,9 @@ HIGH_WATERMARK_BEYOND_END: Final = rule(
     "high-watermark-beyond-end",
     severity="C",
     title="the high watermark is above the log end",
-    explanation="By replication-offset-checkpoint, records were committed that this replica does "
-    "not have. It lost them because unflushed data was lost, because it truncated less than 5 s "
-    "before it stopped, or because files were lost.",
+    explanation="According to replication-offset-checkpoint, records were committed that this "
+    "replica does not have. It lost them because unflushed data was lost, because it truncated "
+    "less than 5 s before it stopped, or because files were lost.",
     start="The broker lowers the high watermark to the log end.",
     election="Electing this replica loses committed records, and the other replicas truncate to "
     "it.",
@@ -98,9 +98,9 @@ RECOVERY_POINT_BEYOND_END: Final = rule(
     "recovery-point-beyond-end",
     severity="C",
     title="the recovery point is above the log end",
-    explanation="By recovery-point-offset-checkpoint, records were flushed to disk that this "
-    "replica does not have. Kafka lowers it when it truncates, so the disk is at fault or files "
-    "were removed.",
+    explanation="According to recovery-point-offset-checkpoint, records were flushed to disk that "
+    "this replica does not have. Kafka lowers it when it truncates, so the disk is at fault or "
+    "files were removed.",
     start="The broker assumes that everything is flushed: after an unclean stop it recovers only "
     "the last segment.",
     election="Electing this replica may lose committed records.",
@@ -142,8 +142,8 @@ CLEANER_OFFSET_BEYOND_END: Final = rule(
     "cleaner-offset-beyond-end",
     severity="M",
     title="the cleaner offset is above the log end",
-    explanation="By cleaner-offset-checkpoint, more was cleaned than the log holds: the log has "
-    "lost its end.",
+    explanation="According to cleaner-offset-checkpoint, more was cleaned than the log holds: the "
+    "log has lost its end.",
     start="The cleaner sets the offset back to the log start and cleans again.",
     election="Records that this replica had may be missing now.",
     reader=NO_EFFECT,
@@ -157,8 +157,8 @@ CHECKPOINT_ROW_WITHOUT_DIRECTORY: Final = rule(
     severity="I",
     title="a checkpoint names a partition that has no directory",
     explanation="One checkpoint still lists a partition that was deleted or moved away, or several "
-    "list one that by the metadata log only other brokers have. The row disappears when the file "
-    "is next written.",
+    "list one that only other brokers have according to the metadata log. The row disappears when "
+    "the file is next written.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -199,9 +199,9 @@ META_PROPERTIES_PROBLEM: Final = rule(
     severity="H",
     title="meta.properties is missing or contradicts",
     explanation="The file that names cluster, node and directory is missing, empty, cannot be "
-    "parsed, or names another node than the metadata log or the label that was given. Which node a "
-    "log directory is of, the metadata log often still shows: by the directory.id, or because only "
-    "one node is left.",
+    "parsed, or names another node than the metadata log or the label that was given. The metadata "
+    "log often still shows which node a log directory belongs to: by the directory.id, or because "
+    "only one node is left.",
     start="A broker refuses to start with a file of another cluster or node. Without the file, or "
     "with an empty one, a KRaft broker does not start; one with ZooKeeper writes it again.",
     election="Which broker the copy belongs to is not certain.",
@@ -248,10 +248,10 @@ CLEAN_MARKER_CONTRADICTED: Final = rule(
     "clean-marker-contradicted",
     severity="H",
     title="the clean-shutdown marker contradicts the log",
-    explanation="By the marker, the broker shut down cleanly and flushed its logs. This log is "
-    "torn, is damaged above the recovery point, or does not end there, which a clean shutdown "
-    "never leaves: files changed later, or the marker was added. Other findings say what the "
-    "start then does: KL-413 for each damaged place, KL-415 for the log end.",
+    explanation="According to the marker, the broker shut down cleanly and flushed its logs. This "
+    "log is torn, is damaged above the recovery point, or does not end there, which a clean "
+    "shutdown never leaves: files changed later, or the marker was added. Other findings say what "
+    "the start then does: KL-413 for each damaged place, KL-415 for the log end.",
     start="The broker trusts the marker and recovers nothing. It appends to a torn end.",
     election="The log end that the broker sees may not be that of the sound batches.",
     reader="Above the contradiction, consumers may get errors, or other records at offsets that "

@@ -28,8 +28,8 @@ COMMIT_BEYOND_END: Final = rule(
     start=NO_EFFECT,
     election="Another copy may reach further: see the findings about the replicas.",
     reader="With a leader epoch in the commit, consumers (2.1 and later) go on at the log end. "
-    "Without one, the group continues by auto.offset.reset, or, once the log has grown past its "
-    "offset, silently skips the records below it.",
+    "Without one, the group continues as auto.offset.reset says, or, once the log has grown past "
+    "its offset, silently skips the records below it.",
     actions=(SET_GROUP_OFFSET,),
     lookalikes=(COPIED_WHILE_RUNNING, TOPIC_CREATED_AGAIN),
     roles=(Role.OF_CONSUMERS,),
@@ -43,7 +43,7 @@ COMMIT_BEFORE_START: Final = rule(
     "kafka-delete-records. A group that is no longer used shows the same.",
     start=NO_EFFECT,
     election=NO_EFFECT,
-    reader="The group continues by auto.offset.reset.",
+    reader="The group continues as auto.offset.reset says.",
     actions=(SET_GROUP_OFFSET, NOTHING_TO_DO),
     lookalikes=(RETENTION_AT_OTHER_TIMES,),
     roles=(Role.OF_CONSUMERS,),
@@ -74,8 +74,8 @@ GROUP_IN_WRONG_PARTITION: Final = rule(
     "changed, or a tool copied them.",
     start=NO_EFFECT,
     election=NO_EFFECT,
-    reader="The group's coordinator does not find these offsets; the group continues by "
-    "auto.offset.reset.",
+    reader="The group's coordinator does not find these offsets; the group continues as "
+    "auto.offset.reset says.",
     actions=(MOVE_GROUPS,),
     roles=(Role.OF_CONSUMERS,),
 )
@@ -133,9 +133,10 @@ GROUPS_HIT_BY_ELECTION: Final = rule(
     election="With this leader the groups' offsets are above the log end, or after records that "
     "are cut off.",
     reader="With a leader epoch in the commit, consumers (2.1 and later) go on where that epoch "
-    "ended. Without one, a group above the log end continues by auto.offset.reset. Otherwise no "
-    "consumer notices, and the group skips records: it may even with a leader epoch, if the leader "
-    "does not know that one. The table group_elections has each group under each leader.",
+    "ended. Without one, a group above the log end continues as auto.offset.reset says. Otherwise "
+    "no consumer notices, and the group skips records. That can happen even with a leader epoch, "
+    "if the leader does not know that epoch. The table group_elections has each group under each "
+    "leader.",
     actions=(SET_GROUP_OFFSET,),
     lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.OF_CONSUMERS, Role.ONE_LEADER),

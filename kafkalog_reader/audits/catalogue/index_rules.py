@@ -137,8 +137,8 @@ ORPHAN_INDEX: Final = rule(
     "orphan-index",
     severity="L",
     title="an index without a log",
-    explanation="No log file has the base offset of an index file. Kafka deletes segments from the "
-    "first on: above the last log, a log was lost (medium).",
+    explanation="No log file has the base offset of an index file. Kafka deletes the oldest "
+    "segments first, so an index above the last log means that a log was lost (medium).",
     start="The start deletes it.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -165,7 +165,7 @@ TIME_INDEX_SKIPS_RECORDS: Final = rule(
     "time-index-skips-records",
     severity="M",
     title="a time index skips records",
-    explanation="By an entry, no batch up to an offset is later than its timestamp, but one is.",
+    explanation="An entry says that no batch up to its offset has a later timestamp, but one has.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader="A search by time begins too late and misses records.",

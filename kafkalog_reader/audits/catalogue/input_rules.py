@@ -208,7 +208,7 @@ COPIES_TAKEN_AT_DIFFERENT_TIMES: Final = rule(
     "copies-taken-at-different-times",
     severity="I",
     title="copies taken one after another",
-    explanation="The logs differ as copies of running brokers do that were taken at different "
+    explanation="The logs differ like copies of running brokers that were taken at different "
     "times: one is a prefix of the other, with the same leader epochs.",
     start=NO_EFFECT,
     election="The lag that the copies show may not be real.",
@@ -226,7 +226,7 @@ FOLDER_OF_ANOTHER_PARTITION: Final = rule(
     "topic id; or the first batches are those that the other brokers have in another partition, "
     "and not those of their copies of this one. Findings that follow from the wrong name are left "
     "out.",
-    start="A broker goes by the name: it renames a folder that is not assigned to it to -stray and "
+    start="A broker trusts the name: it renames a folder that is not assigned to it to -stray and "
     "creates an empty replica of the other partition, or it serves the records of one partition as "
     "those of another.",
     election="A copy of other records can be elected, and the other replicas truncate to its end.",

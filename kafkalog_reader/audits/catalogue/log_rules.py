@@ -194,7 +194,7 @@ START_WILL_CUT: Final = rule(
     "missing, and it stops at a damaged or torn place. The finding counts the sound records "
     "after it that are lost, too.",
     start="The segment is truncated at the place, and after an unclean stop all later segments are "
-    "deleted. Before the first start it can still be prevented.",
+    "deleted. This can still be prevented before the first start.",
     election="After the start this replica ends at the cut. If it leads, the others truncate to "
     "it.",
     reader="Records that were cut can be read only while another replica has them and leads.",

@@ -81,8 +81,8 @@ SEQUENCE_REGRESSION: Final = rule(
     severity="H",
     title="the sequence of a producer goes back",
     explanation="A batch has lower sequence numbers than one before it of the same producer id and "
-    "producer epoch, and other ones than any recent batch. A leader refuses that, unless it has "
-    "lost the state of its producers.",
+    "producer epoch, and they are not those of any recent batch. A leader refuses that, unless it "
+    "has lost the state of its producers.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader="Consumers may get records again, or in another order than they were sent.",

@@ -240,9 +240,9 @@ UNCLEAN_ELECTION_EVIDENCE: Final = rule(
     "unclean-election-evidence",
     severity="C",
     title="signs of an unclean election",
-    explanation="By its high watermark, this replica holds committed records that the history "
-    "with the greatest leader epoch does not have. A replica without them was elected: out of "
-    "the in-sync set, or in it after it had lost data. High, not critical, if the files of that "
+    explanation="According to its high watermark, this replica holds committed records that the "
+    "history with the greatest leader epoch does not have. A replica without them was elected: out "
+    "of the in-sync set, or in it after it had lost data. High, not critical, if the files of that "
     "leader do not have its leader epoch: then they are probably older than the election, such as "
     "a disk or a backup that was put back.",
     start=NO_EFFECT,
@@ -370,9 +370,9 @@ TRUNCATION_TRACE: Final = rule(
     "truncation-trace",
     severity="I",
     title="the trace of an earlier log end, perhaps of a truncation",
-    explanation="A producer snapshot is where no segment begins and another leader epoch does, and "
-    "no other replica has one there. A broker writes one when it truncates the log, and at the log "
-    "end when it starts.",
+    explanation="A producer snapshot lies at an offset where another leader epoch begins but no "
+    "segment does, and no other replica has one there. A broker writes one when it truncates the "
+    "log, and at the log end when it starts.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -405,13 +405,13 @@ CONTROLLERS_BEHIND: Final = rule(
     "controllers-behind",
     severity="C",
     title="no controller has all metadata that a broker has",
-    explanation="A broker's copy of the metadata log goes on after the end of every controller's "
-    "copy. Brokers copy the log from the leader of the quorum, so the controllers had these "
-    "records and lost them. If there is one controller, they were committed.",
-    start="Brokers cut their copies to what the controller has. They set the replicas of topics "
-    "aside as stray that the controller no longer knows, and leaders, in-sync sets and settings "
-    "are those of an earlier time.",
-    election="The controller decides on elections by an old state.",
+    explanation="A broker's copy of the metadata log ends above every controller's copy. Brokers "
+    "copy the log from the leader of the quorum, so the controllers had these records and lost "
+    "them. If there is one controller, they were committed.",
+    start="Brokers cut their copies to what the controller has. They rename replicas of topics "
+    "that the controller no longer knows to -stray, and leaders, in-sync sets and settings are "
+    "those of an earlier time.",
+    election="The controller decides elections from an old state.",
     reader="Consumers miss topics that were created since.",
     actions=(REPLACE_METADATA_LOG,),
     lookalikes=(COPIED_WHILE_RUNNING,),
@@ -423,8 +423,8 @@ METADATA_BEHIND: Final = rule(
     severity="M",
     title="the metadata log ends before a leader epoch of a copy",
     explanation="A copy of the partition has a leader epoch that the metadata log does not have "
-    "yet. Only a controller creates leader epochs, so the metadata log is what is behind: it was "
-    "copied before the election, or it lost its end. The epoch files are right.",
+    "yet. Only a controller creates leader epochs, so it is the metadata log that is behind: it "
+    "was copied before the election, or it lost its end. The epoch files are right.",
     start="If the controllers have no later metadata, leaders, in-sync sets and settings are those "
     "of an earlier time.",
     election="Controllers without that epoch give it to another leader. Followers cannot tell "

@@ -86,7 +86,7 @@ ABORTED_ENTRY_MISSING: Final = rule(
     severity="C",
     title="a transaction index lacks an aborted transaction",
     explanation="The log has data of a transaction and its abort marker, but the segment's "
-    ".txnindex does not list it, or is missing. Brokers accept that without a word.",
+    ".txnindex does not list it, or is missing. Brokers accept that without a message.",
     start="The start changes nothing, unless it recovers the segment: that rebuilds the index.",
     election="The leader's index decides what consumers get.",
     reader="Consumers with read_committed get the aborted records as if they were committed.",
@@ -134,8 +134,8 @@ MARKER_MISSING: Final = rule(
     "the data, and no marker: it was cut off, most likely by an unclean election.",
     start=NO_EFFECT,
     election="Another copy may still have the marker: see the findings about the replicas.",
-    reader="Consumers with read_committed stop before it for ever. To abort what was committed "
-    "hides its records here, while other partitions show theirs.",
+    reader="Consumers with read_committed stop before it for ever. Aborting a committed "
+    "transaction hides its records here, while other partitions show theirs.",
     actions=(ABORT_TRANSACTION,),
     lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.OF_PRODUCERS,),
@@ -178,7 +178,7 @@ TRUNCATION_CUTS_TRANSACTION: Final = rule(
     explanation="With this leader the log ends inside a transaction: its commit or abort marker is "
     "cut, and its data stays.",
     start=NO_EFFECT,
-    election="The transaction stays open, and the coordinator, for which it is completed, does "
+    election="The transaction stays open, and the coordinator, which considers it complete, does "
     "not write the marker again.",
     reader="Consumers with read_committed stop before it until it is aborted by hand.",
     actions=(FORBID_UNCLEAN_ELECTION, ABORT_TRANSACTION),

@@ -93,7 +93,7 @@ def directory_findings(
         root: the log directory.
         reported: partitions that other brokers have and whose audits report that the replica here
             is missing or was not read.
-        unassigned: partitions that by the metadata log other brokers have, and this one has not.
+        unassigned: partitions that other brokers have by the metadata log, and not this one.
     """
     place = PartitionDirectory.whole(root)
     try:
@@ -297,7 +297,7 @@ def _checkpoints(
         if is_elsewhere:
             instead = "its folder is in another log directory of this broker"
         elif is_missing and not is_lost:
-            instead = "there is no such folder: by the metadata log other brokers have it"
+            instead = "there is no such folder: according to the metadata log other brokers have it"
         elif is_missing and f"{topic}-{partition}" in renamed:
             instead = f"there is no such folder: {renamed[f'{topic}-{partition}']} may be it"
         elif is_missing:

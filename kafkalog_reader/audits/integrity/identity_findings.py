@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.actions import LEAVE_ONE_OUT
 from kafkalog_reader.audits.catalogue.checkpoint_rules import META_PROPERTIES_PROBLEM
 from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
 from kafkalog_reader.audits.integrity.finding import finding
@@ -17,18 +19,35 @@ from kafkalog_reader.audits.recovery.disks import (
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import parse_meta_properties
 from kafkalog_reader.io.evidence import PartitionDirectory
-from kafkalog_reader.io.log_directory import live_partitions
+from kafkalog_reader.io.log_directory import exchange_text, live_partitions
 from kafkalog_reader.io.names import META_PROPERTIES, shown
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.io.evidence import LogDirectory
 
 
+def labels_finding(exchanged: Sequence[LogDirectory]) -> Finding:
+    """The finding about paths that were given with each other's node ids: no file is wrong."""
+    return finding(
+        META_PROPERTIES_PROBLEM,
+        f"{exchange_text(exchanged)}; if the labels are right, the files were exchanged",
+        severity="M",
+        directory=PartitionDirectory.whole(exchanged[0]),
+        actions=(LEAVE_ONE_OUT,),
+    )
+
+
 def identity_finding(
-    root: LogDirectory, lines: tuple[str, ...] = (), *, is_kraft: bool = False
+    root: LogDirectory,
+    lines: tuple[str, ...] = (),
+    *,
+    is_kraft: bool = False,
+    has_label: bool = True,
 ) -> Finding | None:
     """The finding about one log directory; None if its file is sound.
 
@@ -36,6 +55,7 @@ def identity_finding(
         root: supplied as a whole.
         lines: the file as it should be; empty if that is unknown.
         is_kraft: the cluster is known to have a metadata log; the directory may show it, too.
+        has_label: False where the node id that was given does not count.
     """
     path = posixpath.join(root.path, META_PROPERTIES)
     is_kraft = is_kraft or METADATA_LOG in live_partitions(root)
@@ -47,7 +67,8 @@ def identity_finding(
             severity, problem = _missing(root, is_kraft=is_kraft)
             repairs = (Write(path=path, lines=lines),) if lines else ()
         else:
-            problem = _contradiction(root, content, is_kraft=is_kraft)
+            labelled = root if has_label else replace(root, named=None)
+            problem = _contradiction(labelled, content, is_kraft=is_kraft)
             if not problem:
                 problem = _refused_together(root, path, is_kraft=is_kraft)
                 lines = ()  # they would have the same ids again
@@ -106,8 +127,8 @@ def _contradiction(root: LogDirectory, content: bytes, *, is_kraft: bool) -> str
         return "without the id of the node, which does not start with it" if is_kraft else ""
     if node_id != root.broker_id:
         return (
-            f"has node id {node_id}, but by the metadata log its directory.id is that of broker "
-            f"{root.broker_id}, which does not start with this file"
+            f"has node id {node_id}, but according to the metadata log its directory.id is that of "
+            f"broker {root.broker_id}, which does not start with this file"
         )
     if root.named is not None and root.named.isdigit() and node_id != int(root.named):
         return f"has node id {node_id}, but the path was given as broker {root.named}"

@@ -6,8 +6,7 @@ and file, with the first bad entry and the number of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -15,10 +14,8 @@ from kafkalog_reader.audits.catalogue.index_rules import (
     INDEX_NOT_ON_A_BATCH,
     INDEX_NOT_RISING,
     INDEX_POINTS_PAST_LOG,
-    INDEX_SIZE_ODD,
     INDEX_SKIPS_RECORDS,
     INDEX_SPARSE,
-    INDEX_ZERO_TAIL,
     TIME_INDEX_LAST_ENTRY_HIGH,
     TIME_INDEX_LAST_ENTRY_LOW,
     TIME_INDEX_NOT_RISING,
@@ -26,15 +23,15 @@ from kafkalog_reader.audits.catalogue.index_rules import (
     TIME_INDEX_SKIPS_RECORDS,
     TRANSACTION_INDEX_MALFORMED,
 )
-from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.index_file_findings import (
+    expected_entries,
+    opened_index,
+)
 from kafkalog_reader.format.index_entries import (
     OFFSET_INDEX_ENTRY,
     TIME_INDEX_ENTRY,
     TRANSACTION_INDEX_ENTRY,
 )
-from kafkalog_reader.io.names import segment_file_name
-from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.tables.index_file import read_entries
 from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
@@ -43,114 +40,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.integrity.aborted_transactions import AbortedTransactionCheck
+    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
 _MIN: Final = np.iinfo(np.int64).min
 _MAX: Final = np.iinfo(np.int64).max
 _NO_TIMESTAMP: Final = -1
-_INTERVAL: Final = 4096
-"""Bytes of log between two entries, by the default of ``index.interval.bytes``."""
 _SPARSE: Final = 8
 _MIN_EXPECTED: Final = 16
-_Bools = np.ndarray[Any, np.dtype[np.bool_]]
-
-
-@dataclass(slots=True)
-class _Index:
-    """One index file of a segment: its entries and their problems.
-
-    ``is_hot``: the active segment of a broker that was not shut down cleanly. Its index is larger
-    than its content, and after a truncation keeps the truncated entries beyond its end
-    (AbstractIndex#truncateToEntries moves only its end).
-    """
-
-    replica: Replica
-    segment: SegmentFiles
-    kind: str
-    entries: NDArray[Any]
-    size_in_bytes: int
-    is_hot: bool
-
-    @property
-    def file(self) -> str:
-        name = segment_file_name(self.segment.base_offset, self.kind, self.segment.suffix)
-        return self.replica.file(name)
-
-    @property
-    def zero_tail(self) -> int:
-        """Size of the zero entries at the end, in bytes."""
-        used = len(self.entries) * self.entries.itemsize
-        return self.size_in_bytes - self.size_in_bytes % self.entries.itemsize - used
-
-    def unless_stale(self, bad: dict[str, _Bools]) -> dict[str, _Bools]:
-        """Leave out entries that a truncation left beyond the end of a hot index."""
-        if not self.is_hot or not len(self.entries):
-            return bad
-        any_bad = np.logical_or.reduce(list(bad.values()))
-        if not any_bad[-1]:
-            return bad
-        stale = int(np.argmax(any_bad))
-        return {code: np.where(np.arange(len(found)) < stale, found, False)
-                for code, found in bad.items()}  # fmt: skip
-
-    def sizes(self) -> Iterator[Finding]:
-        """Yield findings about the size of the file and zeros at its end."""
-        odd = self.size_in_bytes % self.entries.itemsize
-        if odd:
-            yield self.found(
-                INDEX_SIZE_ODD,
-                f"{self.size_in_bytes:,} bytes are not a whole number of entries of "
-                f"{self.entries.itemsize}",
-                position=self.size_in_bytes - odd,
-                evidence={"sizeInBytes": self.size_in_bytes},
-            )
-        if self.zero_tail and not self.is_hot:
-            yield self.found(
-                INDEX_ZERO_TAIL,
-                f"{self.zero_tail:,} zero bytes after the last entry",
-                position=self.size_in_bytes - odd - self.zero_tail,
-                evidence={"zeroBytes": self.zero_tail},
-            )
-
-    def entries_of(self, bad: dict[str, _Bools]) -> Iterator[Finding]:
-        """Yield one finding for each kind of bad entry."""
-        for code, found in self.unless_stale(bad).items():
-            count = int(np.count_nonzero(found))
-            if count:
-                first = int(np.argmax(found))
-                entry = self.entries[first]
-                facts = {name: int(entry[name]) for name in self.entries.dtype.names or ()}
-                many = f"; {count:,} such entries" if count > 1 else ""
-                yield self.found(
-                    code,
-                    f"entry {first:,} {_PROBLEMS[code]}{many}",
-                    position=first * self.entries.itemsize,
-                    size_in_bytes=self.entries.itemsize,
-                    evidence={"entry": first, **facts, "entries": count},
-                )
-
-    def found(
-        self,
-        code: str,
-        problem: str,
-        *,
-        position: int | None = None,
-        size_in_bytes: int | None = None,
-        evidence: dict[str, object] | None = None,
-    ) -> Finding:
-        return finding(
-            code,
-            f"{self.file}: {problem}",
-            confidence="possible" if self.is_hot else "proven",
-            directory=self.replica.directory,
-            file=self.file,
-            position=position,
-            size_in_bytes=size_in_bytes,
-            evidence=evidence,
-        )
 
 
 class OffsetIndexCheck:
@@ -161,7 +60,7 @@ class OffsetIndexCheck:
     """
 
     def __init__(self, replica: Replica, segment: SegmentFiles, *, is_hot: bool) -> None:
-        self._index = _opened(replica, segment, "index", OFFSET_INDEX_ENTRY, is_hot=is_hot)
+        self._index = opened_index(replica, segment, "index", OFFSET_INDEX_ENTRY, is_hot=is_hot)
         entries = self._index.entries
         self._position = entries["position"].astype(np.int64)
         self._offset = entries["relative_offset"].astype(np.int64) + segment.base_offset
@@ -222,14 +121,13 @@ class OffsetIndexCheck:
             INDEX_POINTS_PAST_LOG: past & ~unknown,
             INDEX_NOT_ON_A_BATCH: ~self._is_border & ~past & ~unknown,
             INDEX_SKIPS_RECORDS: self._skips,
-        })  # fmt: skip
+        }, expected_entries(log_size, damaged, batches))  # fmt: skip
 
     def _sparse(
         self, log_size: int, damaged: list[tuple[int, int]], batches: int
     ) -> Iterator[Finding]:
         index = self._index
-        size = log_size - sum(stop - start for start, stop in damaged)
-        expected = size // max(_INTERVAL, size // max(batches, 1))
+        expected = expected_entries(log_size, damaged, batches)
         if not index.is_hot and expected >= max(_MIN_EXPECTED, _SPARSE * len(index.entries)):
             yield index.found(
                 INDEX_SPARSE,
@@ -246,7 +144,7 @@ class TimeIndexCheck:
     """
 
     def __init__(self, replica: Replica, segment: SegmentFiles, *, is_hot: bool) -> None:
-        self._index = _opened(replica, segment, "timeindex", TIME_INDEX_ENTRY, is_hot=is_hot)
+        self._index = opened_index(replica, segment, "timeindex", TIME_INDEX_ENTRY, is_hot=is_hot)
         entries = self._index.entries
         self._timestamp = entries["timestamp"].astype(np.int64)
         self._offset = entries["relative_offset"].astype(np.int64) + segment.base_offset
@@ -299,7 +197,7 @@ class TimeIndexCheck:
         self._unknown[self._order[start:end][reached >= wanted]] = False
 
     def findings(
-        self, greatest: int | None, *, is_whole: bool, is_closed: bool
+        self, greatest: int | None, *, is_whole: bool, is_closed: bool, log_size: int, batches: int
     ) -> Iterator[Finding]:
         """Yield what is wrong.
 
@@ -309,6 +207,8 @@ class TimeIndexCheck:
                 exist.
             is_closed: whether another segment follows, so that the broker wrote a last entry when
                 it rolled.
+            log_size: of the segment, in bytes.
+            batches: how many it has.
         """
         index = self._index
         yield from index.sizes()
@@ -335,14 +235,16 @@ class TimeIndexCheck:
             too_low = np.zeros(len(index.entries), np.bool_)
             too_low[-1] = is_closed and self._timestamp[-1] < greatest
             bad[TIME_INDEX_LAST_ENTRY_LOW] = too_low
-        yield from index.entries_of(bad)
+        yield from index.entries_of(bad, expected_entries(log_size, [], batches))
 
 
 class TransactionIndexCheck:
     """KL-213 for entries that no broker writes, then KL-707 and KL-708; it has no checksum."""
 
     def __init__(self, replica: Replica, segment: SegmentFiles, *, is_hot: bool) -> None:
-        self._index = _opened(replica, segment, "txnindex", TRANSACTION_INDEX_ENTRY, is_hot=is_hot)
+        self._index = opened_index(
+            replica, segment, "txnindex", TRANSACTION_INDEX_ENTRY, is_hot=is_hot
+        )
 
     def findings(self, transactions: AbortedTransactionCheck) -> Iterator[Finding]:
         """Yield the findings, after all batches of the segment."""
@@ -367,36 +269,3 @@ class TransactionIndexCheck:
             bad = (index.entries["version"] != 0) | (last < index.segment.base_offset)
             bad[1:] |= np.diff(last) <= 0
             yield from index.entries_of({TRANSACTION_INDEX_MALFORMED: bad})
-
-
-def _opened(
-    replica: Replica, segment: SegmentFiles, kind: str, entry: FixedEntry, *, is_hot: bool
-) -> _Index:
-    sizes = {
-        "index": segment.offset_index_size,
-        "timeindex": segment.time_index_size,
-        "txnindex": segment.transaction_index_size,
-    }
-    size = sizes[kind] or 0
-    context = replica.directory.context
-    parts = (
-        [part for _, part in read_entries(segment.path(kind), entry, no_progress, context)]
-        if size
-        else []
-    )
-    entries = np.concatenate(parts) if parts else np.empty(0, entry.dtype)
-    return _Index(replica, segment, kind, entries, size, is_hot)
-
-
-_PROBLEMS: Final = {
-    INDEX_NOT_RISING: "does not rise above the one before it",
-    INDEX_POINTS_PAST_LOG: "points beyond the end of the log",
-    INDEX_NOT_ON_A_BATCH: "does not point to the start of a batch",
-    INDEX_SKIPS_RECORDS: "skips records: a batch before its position reaches its offset",
-    TIME_INDEX_NOT_RISING: "does not rise above the one before it",
-    TIME_INDEX_SKIPS_RECORDS: "skips records: a batch up to its offset is newer",
-    TIME_INDEX_OFFSET_UNKNOWN: "has an offset that is in no batch",
-    TRANSACTION_INDEX_MALFORMED: "is not one that a broker writes",
-    TIME_INDEX_LAST_ENTRY_LOW: "is the last one, but the segment holds newer records",
-    TIME_INDEX_LAST_ENTRY_HIGH: "is the last one, but newer than every record of the segment",
-}

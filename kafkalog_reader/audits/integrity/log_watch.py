@@ -170,7 +170,11 @@ class WatchedStream(BatchStream):
         if self._time_index is not None:
             greatest = check.greatest_timestamp
             self.found += self._time_index.findings(
-                greatest, is_whole=not (stops or check.has_damage), is_closed=is_closed
+                greatest,
+                is_whole=not (stops or check.has_damage),
+                is_closed=is_closed,
+                log_size=segment.log_size or 0,
+                batches=check.batches,
             )
         if self._transaction_index is not None:
             self.found += self._transaction_index.findings(self._transactions)

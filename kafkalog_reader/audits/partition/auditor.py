@@ -387,7 +387,8 @@ def _of_several_topics(replicas: Sequence[Replica], topics: ClusterTopics | None
     of_current = [each.name for each in replicas if each.topic_id == current]
     if current is None or not of_current:
         return reason
-    return f"{reason}; by the metadata log the topic that exists is that of {joined(of_current)}"
+    names = joined(of_current)
+    return f"{reason}; according to the metadata log the topic that exists is that of {names}"
 
 
 def _reason(replicas: Sequence[ReplicaAudit], comparison: Comparison | NotCompared) -> str:

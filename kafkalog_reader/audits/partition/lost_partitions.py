@@ -79,7 +79,7 @@ def _lost(
     if len(brokers) > 1:
         effect = effect.replace("it will create an empty one", "they will create empty ones")
     name = f"{shown(topic)}-{partition}"
-    text = f"by the metadata log {name} is on {joined_ids(brokers)}, {none} of it{effect}"
+    text = f"according to the metadata log {name} is on {joined_ids(brokers)}, {none} of it{effect}"
     if moved:
         text += f"; moved aside: {', '.join(shown(copy.path) for copy in moved)}"
     if committed:

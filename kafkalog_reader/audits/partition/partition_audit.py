@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PartitionAudit:
     """The replicas of one partition, and what follows from comparing them.
 
@@ -96,6 +96,12 @@ class PartitionAudit:
     commits: tuple[Commit, ...] = ()
     misnamed: tuple[Misnamed, ...] = ()
     futures: tuple[PartitionDirectory, ...] = ()
+
+    def __repr__(self) -> str:
+        fork = self.fork_offset
+        at = "" if fork is None else f" at offset {fork}"
+        name = f"{self.topic}-{self.partition}"
+        return f"<PartitionAudit of {name}: {self.verdict.value}{at}, {len(self.everyone)} copies>"
 
     @property
     def relation(self) -> Verdict:
@@ -272,6 +278,17 @@ class PartitionAudit:
     def of(self, replica: Replica) -> ReplicaAudit:
         """The audit of a replica that a branch or an election names."""
         return next(each for each in self.replicas if each.files == replica)
+
+
+def outvoted_copies(audit: PartitionAudit) -> tuple[ReplicaAudit, ...]:
+    """The copies whose records others outvote; none if the best leader is one of them."""
+    if not audit.elections or audit.elections[0].candidate.outvoted_from is not None:
+        return ()
+    return tuple(
+        each
+        for each in audit.replicas
+        if each.candidate is not None and each.candidate.outvoted_from is not None
+    )
 
 
 def best_copy(audit: PartitionAudit) -> ReplicaAudit:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
-    CHECK_HARDWARE,
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
 )
-from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
     TOPIC_ID_MISMATCH,
@@ -20,24 +18,17 @@ from kafkalog_reader.audits.catalogue.log_rules import (
 from kafkalog_reader.audits.catalogue.replica_rules import (
     COMMITTED_CONFLICT,
     COMMITTED_RECORDS_MISSING,
-    COMPACTION_SKEW,
     DAMAGED_COPY,
     FORKED,
     LAGGING_REPLICA,
     LEGACY_DIVERGENCE,
     NO_COMMON_RANGE,
-    RECORDS_MISSING_ON_REPLICA,
     REPLICAS_AGREE,
     RETENTION_SKEW,
-    SAME_EPOCH_CONFLICT,
-    UNCOVERED_FIELD_MISMATCH,
 )
-from kafkalog_reader.audits.catalogue.traps import TOPIC_CREATED_AGAIN
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.comparison.difference import (
     Comparison,
-    Difference,
-    DifferenceKind,
     NotCompared,
 )
 from kafkalog_reader.audits.comparison.verdict import Verdict
@@ -46,6 +37,7 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.record_count import behind_text, records_text
 from kafkalog_reader.audits.partition.copy_findings import copy_findings
+from kafkalog_reader.audits.partition.difference_findings import difference_findings
 from kafkalog_reader.audits.partition.election_findings import election_findings
 from kafkalog_reader.audits.partition.lag_severity import committed_lost_by, lag_severity
 from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
@@ -54,33 +46,15 @@ from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.format.offset_words import offsets_are, offsets_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from kafkalog_reader.audits.comparison.branch import Branch
-    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
-_CODE_OF: Final = {
-    DifferenceKind.CONFLICT: SAME_EPOCH_CONFLICT,
-    DifferenceKind.DAMAGED: DAMAGED_COPY,
-    DifferenceKind.HIDDEN: DAMAGED_COPY,
-    DifferenceKind.UNCOVERED: UNCOVERED_FIELD_MISMATCH,
-    DifferenceKind.MISSING: RECORDS_MISSING_ON_REPLICA,
-    DifferenceKind.CLEANED: COMPACTION_SKEW,
-}
 _LAG_ACTIONS: Final = {
     "H": (FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD),
     "M": (LET_BEST_LEAD,),
 }
-_SAYS: Final = {
-    DifferenceKind.CONFLICT: "different content under one leader epoch, every checksum valid",
-    DifferenceKind.DAMAGED: "a damaged copy differs from an intact one",
-    DifferenceKind.HIDDEN: "after damage on one copy, readable on another",
-    DifferenceKind.UNCOVERED: "equal content, but a header field that no checksum covers differs",
-    DifferenceKind.MISSING: "absent on a copy whose log continues after it",
-    DifferenceKind.CLEANED: "compaction has gone further on one copy",
-}
-_EQUAL_RECORDS: Final = "equal records in batches with other bounds"
 
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -97,9 +71,7 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     yield from _empty_epochs(audit)
     if len(audit.replicas) < 2:
         return
-    for difference in audit.comparison.differences:
-        if difference.kind in _CODE_OF and not _is_damaged_everywhere(difference):
-            yield _of_difference(audit, difference)
+    yield from difference_findings(audit, audit.comparison.differences)
     if left_out := audit.comparison.differences_left_out:
         yield finding(
             LIMIT_REACHED,
@@ -146,12 +118,6 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     )
 
 
-def _is_damaged_everywhere(difference: Difference) -> bool:
-    """Whether no copy is valid, so that none is a reference for the others (F33)."""
-    holders = {replica for side in difference.contents for replica in side}
-    return difference.kind is DifferenceKind.DAMAGED and holders <= set(difference.damaged)
-
-
 def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
     """Copies whose content is unknown, while the others allow a verdict without them."""
     for alone in audit.set_aside:
@@ -187,58 +153,6 @@ def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
                 offsets=(latest.start_offset, latest.start_offset),
                 evidence={"leaderEpoch": latest.leader_epoch},
             )
-
-
-def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
-    sides = " | ".join(map(joined_names, difference.contents))
-    absent = joined_names(difference.absent) if difference.absent else ""
-    wrong = difference.damaged if difference.kind is DifferenceKind.UNCOVERED else ()
-    intact = [r for side in difference.contents for r in side if r not in difference.damaged]
-    code = _CODE_OF[difference.kind]
-    are_of_one_topic = all(each.files.topic_id for each in audit.replicas)
-    ruled_out = {TOPIC_CREATED_AGAIN} if are_of_one_topic else set()
-    return finding(
-        code,
-        f"{offsets_words(difference.first_offset, difference.next_offset)}: "
-        f"{_says(difference)} ({sides}{f'; absent on {absent}' if absent else ''})"
-        + _wrong_header(difference, wrong, intact),
-        actions=(
-            (LET_BEST_LEAD, CHECK_HARDWARE)
-            if difference.kind is DifferenceKind.UNCOVERED and not wrong
-            else None
-        ),
-        directory=wrong[0].directory if len(wrong) == 1 else None,
-        offsets=(difference.first_offset, difference.next_offset),
-        evidence={
-            "copies": sides,
-            "absent": absent,
-            "damaged": joined_names(difference.damaged) if difference.damaged else "",
-            "intact": joined_names(intact) if intact else "",
-            "batches": difference.batches,
-        },
-        records_at_risk=difference.records,
-        lookalikes=tuple(each for each in CATALOGUE[code].lookalikes if each not in ruled_out),
-    )
-
-
-def _says(difference: Difference) -> str:
-    is_equal = difference.kind is DifferenceKind.CLEANED and difference.records == 0
-    return _EQUAL_RECORDS if is_equal else _SAYS[difference.kind]
-
-
-def _wrong_header(
-    difference: Difference, wrong: Sequence[Replica], intact: Sequence[Replica]
-) -> str:
-    """Which copies have a wrong base offset or leader epoch, and what that means for consumers."""
-    if not difference.moved:
-        return f"; the leader epoch is wrong on {joined_names(wrong)}" if wrong else ""
-    is_one = difference.next_offset - difference.first_offset == 1
-    offsets, them = ("this offset", "it") if is_one else ("these offsets", "them")
-    have = f", but {joined_names(intact)} {'has' if len(intact) == 1 else 'have'} {them}"
-    return (
-        f"; the base offset is wrong on {joined_names(difference.moved)}: consumers cannot fetch "
-        f"{offsets} there{have if intact else ''}"
-    )
 
 
 def _agreement(audit: PartitionAudit) -> Iterator[Finding]:

@@ -116,7 +116,7 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
             has = f"{which} have replicas too, which were"
         elif len(supply.absent) > 1:
             has = f"one of {which} has a replica too, which was"
-        message = f"by {source}, {has} not supplied"
+        message = f"according to {source}, {has} not supplied"
         unseen = audit.unseen
         if unseen is not None and not {*unseen.brokers} & {*supply.absent}:
             unseen = None
@@ -140,7 +140,7 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
             renamed = renamed.replace("it will create an empty one", "they will create empty ones")
         yield finding(
             REPLICA_DIRECTORY_MISSING,
-            f"by {source} {joined_ids(supply.lacking)} {has}{renamed}"
+            f"according to {source} {joined_ids(supply.lacking)} {has}{renamed}"
             f"{_without_in_sync(audit, supply)}",
             confidence="possible",
             evidence={"brokers": names},

@@ -27,7 +27,7 @@ from kafkalog_reader.audits.partition.partition_audit import best_copy
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.layout import utc_text
-from kafkalog_reader.io.names import INTERNAL_TOPICS, shown
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.request import ReadRequest
@@ -35,9 +35,12 @@ from kafkalog_reader.tables.transaction_status import (
     DAMAGED_COORDINATOR,
     DAMAGED_LOG,
     HANGING,
+    MAYBE_HANGING,
     NO_COORDINATOR,
     ONGOING,
     STATE_TOPIC,
+    WITHOUT_TRANSACTIONS,
+    longest_ms,
 )
 
 if TYPE_CHECKING:
@@ -51,12 +54,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.sibling_markers import Marker
     from kafkalog_reader.tables.transaction_decisions import Decision
 
-_LONGEST_MS: Final = 15 * 60 * 1000
-"""``transaction.max.timeout.ms``: the coordinator aborts by then what it knows."""
-_GRACE_MS: Final = 5 * 60 * 1000
 _IN_EVIDENCE: Final = 10
-_WITHOUT_TRANSACTIONS: Final = INTERNAL_TOPICS - {"__consumer_offsets"}
-"""Producers commit offsets of groups in their transactions; nothing else of internal topics."""
 _REQUEST: Final = ReadRequest(mode=Mode.DROPMALFORMED)
 """Damage has findings of its own."""
 
@@ -80,7 +78,7 @@ def transaction_findings(
     One that is younger than any timeout may only look like it: the files of the coordinator were
     copied at another time (T01).
     """
-    if coordinators is None or audit.topic is None or audit.topic in _WITHOUT_TRANSACTIONS:
+    if coordinators is None or audit.topic is None or audit.topic in WITHOUT_TRANSACTIONS:
         return
     if not audit.replicas:
         return
@@ -89,16 +87,15 @@ def transaction_findings(
     best = best_copy(audit)
     if not best.may_have_open_transaction:
         return
-    newest = best.last_batch_timestamp or 0
     cleaned = best.files.cleaner_offset or 0  # markers there may be gone; it never passes the LSO
     try:
         rows = open_rows(best.directory, coordinators, _REQUEST, no_progress)
         late = [
             (row, _finding(best.directory, row, coordinators))
             for row in rows
-            if row["status"] != DAMAGED_LOG
+            if row["status"] not in (DAMAGED_LOG, MAYBE_HANGING)
             and row["firstOffset"] >= cleaned
-            and _is_late(best.directory, row, newest)
+            and _is_late(best.directory, row)
         ]
     except LocatedError:  # has its own finding
         return
@@ -123,30 +120,30 @@ def uncontradicted_finding(
     """
     assert row["status"] in (ONGOING, NO_COORDINATOR)
     cleaned = inspect_replica(directory).cleaner_offset or 0
-    if directory.topic in _WITHOUT_TRANSACTIONS or row["firstOffset"] < cleaned:
+    if directory.topic in WITHOUT_TRANSACTIONS or row["firstOffset"] < cleaned:
         return None
-    return _finding(directory, row, coordinators) if _is_late(directory, row, 0) else None
+    return _finding(directory, row, coordinators) if _is_late(directory, row) else None
 
 
-def _is_late(directory: PartitionDirectory, row: dict[str, Any], newest: int) -> bool:
+def _is_late(directory: PartitionDirectory, row: dict[str, Any]) -> bool:
     """Whether the log went on for longer than any transaction may take.
 
     Clients may write any time. Where the coordinator does not contradict the transaction, only
     times of brokers count: of markers and batches behind its first offset.
     """
-    first = row.get("firstTimestamp")
-    if first is None:
-        return False
-    longest = max(row.get("timeoutMs") or 0, _LONGEST_MS) + _GRACE_MS
     if row["status"] == HANGING:
-        return bool(newest - first // 1000 > longest)
+        return True
+    if row.get("firstTimestamp") is None:
+        return False
     from kafkalog_reader.tables.broker_times import broker_times
 
     times = broker_times(directory, row["firstOffset"])
     if times is None:
         return False
     began = row.get("startTime")
-    return bool(times[1] - (times[0] if began is None else began // 1000) > longest)
+    return bool(
+        times[1] - (times[0] if began is None else began // 1000) > longest_ms(row.get("timeoutMs"))
+    )
 
 
 def _finding(

@@ -200,7 +200,7 @@ def _as_unassigned(each: Finding, membership: PartitionMembership | None) -> Fin
 
 def on_brokers(membership: PartitionMembership) -> str:
     """Where a partition is, by the metadata log."""
-    return f"by the metadata log it is on {joined_ids(membership.replicas)}"
+    return f"according to the metadata log it is on {joined_ids(membership.replicas)}"
 
 
 def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:

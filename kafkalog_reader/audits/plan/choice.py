@@ -111,6 +111,8 @@ class Choice:
         set_aside: brokers whose copy must be moved away while they are stopped: otherwise the
             broker does not start, or the copy never gets in sync, or nobody knows what it holds.
         not_compared: those among them whose copy cannot be compared with the others.
+        outvoted: those among them whose records other copies outvote (KL-505): a follower would
+            keep them for ever.
         start_losses: what the brokers' starts remove.
         expiring_later: brokers whose start right after the newest record deletes nothing, but a
             start at the time of the files does, by retention; empty if a start time was given.
@@ -148,6 +150,7 @@ class Choice:
     unseen: Unseen | None = None
     set_aside: frozenset[int] = frozenset()
     not_compared: frozenset[int] = frozenset()
+    outvoted: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
     expiring_later: tuple[int, ...] = ()
     assigned: tuple[int, ...] = ()

@@ -126,7 +126,8 @@ def choice_of(
     assigned = () if membership is None else membership.replicas
     not_supplied = tuple(each for each in assigned if each not in {*brokers, *lacking})
     not_compared = frozenset(_broker(alone.replicas[0]) for alone in audit.set_aside) - {-1}
-    aside = _moved_away(audit, best) | not_compared
+    outvoted = _outvoted(audit, best)
+    aside = _moved_away(audit, best) | not_compared | outvoted
     others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
     lacking_start = {_broker(each) for each in best.without_start}
     lost_at_start = start_losses(audit)
@@ -170,6 +171,7 @@ def choice_of(
         unseen=audit.unseen,
         set_aside=aside,
         not_compared=not_compared,
+        outvoted=outvoted,
         start_losses=lost_at_start,
         expiring_later=tuple(
             sorted(
@@ -324,6 +326,15 @@ def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
         for each in election.followers
         if each.following.outcome in _NEEDS_EMPTY_LOG
     }
+
+
+def _outvoted(audit: PartitionAudit, election: Election) -> frozenset[int]:
+    """Brokers whose copy holds records that the others outvote; none if the leader's does."""
+    if election.candidate.outvoted_from is not None:
+        return frozenset()
+    return frozenset(
+        _broker(each) for each in audit.candidates if each.outvoted_from is not None
+    ) - {-1}
 
 
 def _broker(replica: Replica | ReplicaAudit | Candidate) -> int:

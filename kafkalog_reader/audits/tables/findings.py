@@ -21,7 +21,7 @@ from kafkalog_reader.audits.integrity.directory_findings import (
 )
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.integrity.identity_findings import identity_finding
+from kafkalog_reader.audits.integrity.identity_findings import identity_finding, labels_finding
 from kafkalog_reader.audits.integrity.partial_copy import named_partitions
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.commit_findings import commit_findings
@@ -59,6 +59,7 @@ from kafkalog_reader.audits.partition.transaction_findings import (
 from kafkalog_reader.audits.partition.unit_audit import audit_unit
 from kafkalog_reader.audits.partition.unread_replicas import with_unread
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
+from kafkalog_reader.io.log_directory import exchanged_labels
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
@@ -212,12 +213,21 @@ def _unassigned(root: LogDirectory, cluster: ClusterMetadata | None) -> frozense
 
 def _wrong_identities(evidence: Evidence) -> Iterator[Finding]:
     """KL-312, with the file as the metadata log shows that it should be."""
-    wrong = [root for root in evidence.roots if identity_finding(root) is not None]
+    exchanged = exchanged_labels(evidence.roots)
+    if exchanged:
+        yield labels_finding(exchanged)
+    wrong = [
+        root
+        for root in evidence.roots
+        if identity_finding(root, has_label=root not in exchanged) is not None
+    ]
     clusters = cluster_metadata(evidence) if wrong else {}
     for root in wrong:
         known = clusters.get(root.cluster_id)
         lines = () if known is None else lines_of_meta_properties(root, evidence.roots, known)
-        found = identity_finding(root, lines, is_kraft=known is not None)
+        found = identity_finding(
+            root, lines, is_kraft=known is not None, has_label=root not in exchanged
+        )
         if found is not None:
             yield found
 

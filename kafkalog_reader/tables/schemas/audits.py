@@ -223,7 +223,7 @@ ELECTIONS: Final = (
         pa.bool_(),
         "clean for Kafka: in the ISR or ELR; null: no cluster metadata supplied",
     ),
-    Column("inIsr", pa.bool_(), "in the ISR by the metadata log; null: none supplied"),
+    Column("inIsr", pa.bool_(), "in the ISR according to the metadata log; null: none supplied"),
     Column("inElr", pa.bool_(), "an eligible leader replica by that log (KIP-966)"),
     Column(
         "controllerWouldElect",

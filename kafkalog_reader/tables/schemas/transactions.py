@@ -55,10 +55,11 @@ OPEN_TRANSACTIONS: Final = (
         "status",
         pa.string(),
         "ongoing: its coordinator will end it; hanging: the coordinator has ended it, or does not "
-        "have this partition in it; no-coordinator: no supplied __transaction_state has it; "
-        "coordinator-damaged: __transaction_state is damaged where it may be, or ends below its "
-        "high watermark; log-damaged: damage "
-        "in this partition may hide open transactions",
+        "have this partition in it, and the log went on for longer than any transaction may take; "
+        "maybe-hanging: the same, but it is younger, or compacted; no-coordinator: no supplied "
+        "__transaction_state has it; coordinator-damaged: __transaction_state is damaged where it "
+        "may be, or ends below its high watermark; log-damaged: damage in this partition may hide "
+        "open transactions",
     ),
     Column("transactionalId", pa.string(), "by the coordinator; null: unknown"),
     Column("state", pa.string(), "of the transactional id; null: unknown"),

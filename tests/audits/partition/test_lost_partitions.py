@@ -53,7 +53,8 @@ def test_a_partition_without_any_copy_is_found(state: Path) -> None:
     (found,) = found_in(state)
     assert (found.severity, found.confidence) == ("H", "possible")
     assert found.message == (
-        "by the metadata log t-0 is on brokers 0, 1 and 2, and none of them has a folder of it: "
+        "according to the metadata log t-0 is on brokers 0, 1 and 2, and none of them has a folder "
+        "of it: "
         "they will create empty ones"
     )
 

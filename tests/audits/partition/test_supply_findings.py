@@ -104,7 +104,7 @@ def test_a_row_of_a_partition_that_other_brokers_have_is_no_missing_folder(tmp_p
     assert of_code(found, "KL-310") == []
     (row,) = of_code(found, "KL-309")
     assert row.severity == "I"
-    assert row.message.endswith("and needs none: by the metadata log it is on broker 2")
+    assert row.message.endswith("and needs none: according to the metadata log it is on broker 2")
 
 
 def test_neither_is_it_of_one_broker_alone(tmp_path: Path) -> None:

@@ -128,3 +128,32 @@ def test_a_chosen_leader_that_lacks_an_offset_costs_the_copies_that_have_it(
     assert "--replica broker:0 --from-offset 1" in save.commands[0]
     (gone,) = [step for step in steps if step.lost]
     assert (gone.kind, gone.brokers) == (StepKind.REMOVE, (1,))
+
+
+def test_an_outvoted_copy_is_moved_aside_before_its_broker_starts(audited: Audited) -> None:
+    """It is longer and has another record at offset 1; a follower would keep that for ever."""
+    held = ["a@0/e0 b@1/e0", "a@0/e0 b@1/e0", "a@0/e0 X@1/e0 c@2/e0"]
+    choice = choice_of(audited(*(replica(log, high_watermark=2) for log in held)))
+    assert isinstance(choice, Choice)
+    assert choice.equals == {0, 1}
+    assert choice.set_aside == {2}
+    assert not choice.apart
+    assert [(each.brokers, each.first_offset, each.next_offset) for each in choice.lost] == [
+        ((2,), 1, 2),
+        ((2,), 2, 3),
+    ]
+    steps = [*plan_steps(plan_of([choice], paths=["p"]))]
+    kinds = [step.kind for step in steps]
+    assert StepKind.REMOVE not in kinds
+    (aside,) = (step for step in steps if step.kind is StepKind.MOVE_ASIDE)
+    assert aside.brokers == (2,)
+    assert aside.texts[0].startswith("This copy holds other records than more copies")
+    assert kinds.index(StepKind.SAVE) < kinds.index(StepKind.MOVE_ASIDE)
+    assert kinds.index(StepKind.MOVE_ASIDE) < kinds.index(StepKind.START)
+
+
+def test_a_copy_that_a_person_chose_is_not_moved_aside(audited: Audited) -> None:
+    held = ["a@0/e0 b@1/e0", "a@0/e0 b@1/e0", "a@0/e0 X@1/e0 c@2/e0"]
+    choice = choice_of(audited(*(replica(log, high_watermark=2) for log in held)), 2)
+    assert isinstance(choice, Choice)
+    assert (choice.leader, choice.set_aside) == (2, frozenset())

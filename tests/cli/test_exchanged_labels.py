@@ -1,0 +1,98 @@
+"""Paths given as ``N=PATH`` with each other's node ids: said once, and no file is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from fixtures.builder import cluster, replica
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.log_directory import exchanged_labels
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    cluster(tmp_path, {n: replica("a@0/e0 b@1/e0", high_watermark=2) for n in (1, 2, 3)})
+    return tmp_path
+
+
+def given(root: Path, labels: str) -> list[str]:
+    """``213``: broker 1's path as 2, broker 2's as 1, broker 3's as 3."""
+    return [f"{label}={root}/broker-{n}" for n, label in enumerate(labels, 1)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "exchanged"),
+    [
+        ("123", ""),
+        ("213", "12"),
+        ("231", "123"),
+        ("12", ""),
+        ("124", ""),
+        ("21", "12"),
+        ("223", ""),
+    ],
+)
+def test_labels_are_exchanged_where_each_is_the_node_id_of_another(
+    three: Path, labels: str, exchanged: str
+) -> None:
+    found = exchanged_labels(discover(given(three, labels)).roots)
+    assert "".join(sorted(str(root.broker_id) for root in found)) == exchanged
+
+
+def test_disks_of_two_brokers_may_be_exchanged(tmp_path: Path) -> None:
+    """Each broker has a second disk, and only those have the wrong label."""
+    for number in (1, 2):
+        cluster(tmp_path / "first", {number: replica("0-1/e0")})
+        cluster(tmp_path / "second", {number: replica("0-1/e0", topic="u")})
+    paths = [
+        f"1={tmp_path}/first/broker-1", f"2={tmp_path}/first/broker-2",
+        f"2={tmp_path}/second/broker-1", f"1={tmp_path}/second/broker-2",
+    ]  # fmt: skip
+    found = exchanged_labels(discover(paths).roots)
+    assert [root.path for root in found] == [
+        str(tmp_path / "second" / "broker-2"),
+        str(tmp_path / "second" / "broker-1"),
+    ]
+
+
+@pytest.mark.parametrize("command", ["verify", "plan", "ls", "records", "recoveries", "salvage"])
+def test_each_command_says_so_in_one_warning(
+    command: str, three: Path, run: Run, tmp_path: Path
+) -> None:
+    words = ["table", command] if command == "recoveries" else [command]
+    more = ["--output", tmp_path / "out"] if command == "salvage" else []
+    answer = run(*words, *given(three, "213"), *more)
+    assert answer.err.count("labels of the paths are exchanged") == 1
+    assert "was given as broker" not in answer.err
+
+
+def test_no_file_is_to_be_written(three: Path, run: Run) -> None:
+    answer = run("verify", *given(three, "213"))
+    assert answer.out.startswith("sound: 1 medium")
+    assert answer.out.count("KL-312") == 2  # and `kafkalog explain KL-312`
+    assert "restore meta.properties" not in answer.out
+    assert "name the broker of each path as N=PATH" in " ".join(answer.out.split())
+    assert answer.status == 0
+
+
+def test_one_wrong_label_alone_is_still_a_contradiction(three: Path, run: Run) -> None:
+    answer = run("verify", *given(three, "124"))
+    assert "has node id 3, but the path was given as broker 4" in " ".join(answer.out.split())
+    assert answer.status == 1
+
+
+def test_printed_commands_have_the_node_ids(tmp_path: Path) -> None:
+    held = ["a@0/e0 b@1/e0", "a@0/e0 b@1/e0", "a@0/e0 X@1/e0 c@2/e0"]
+    cluster(tmp_path, {n: replica(log, high_watermark=2) for n, log in enumerate(held, 1)})
+    paths = [f"3={tmp_path}/broker-1", f"2={tmp_path}/broker-2", f"1={tmp_path}/broker-3"]
+    out = CliRunner().invoke(replica_diff, paths, standalone_mode=False).output
+    assert f"kafkalog salvage 3={tmp_path}/broker-3 " in " ".join(out.split())
