@@ -309,6 +309,24 @@ def test_a_plan_merges_the_copies_where_one_has_a_gap(
     assert merged["logEndOffset"] == 6
 
 
+@pytest.mark.parametrize(("holder", "stops"), [(0, True), (2, False)])
+def test_a_future_copy_beside_its_replica_stops_its_broker(
+    holder: int, stops: bool, tmp_path: Path
+) -> None:
+    """Seen on 4.4.0: "Directory not empty" ends the start. Without a replica it is taken for it."""
+    whole = replica("a@0/e0 b@1/e0", high_watermark=2)
+    future = replica("a@0/e0", high_watermark=1, directory=f"t-0.{'0' * 31}1-future")
+    brokers = {0: [whole], 1: [whole], 2: []}
+    brokers[holder].append(future)
+    cluster(tmp_path / "evidence", brokers)
+    said = Said(tmp_path / "evidence")
+    assert ("KL-007" in {each["code"] for each in said.findings}) is stops
+    assert ("NO PLAN t-0: broker 0 does not come up" in said.text(plan_command)) is stops
+    assert ("broker 0 will not start" in said.text(replica_diff)) is stops
+    outcomes = {row["brokerId"]: row["outcome"] for row in said.recoveries}
+    assert (outcomes[0] == "brokerAborts") is stops
+
+
 def test_a_torn_tail_is_cut_and_holds_no_whole_record(tmp_path: Path) -> None:
     said = Said(torn_tail(tmp_path / "evidence"))
     assert said.cuts() == {(0, "java-producer"): (0, 0, 5, 521)}

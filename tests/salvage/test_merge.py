@@ -13,8 +13,10 @@ from fixtures import captures, truth
 from fixtures.builder import cluster, replica
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.salvage.merge import try_merge
 from kafkalog_reader.salvage.receiver import Receiver
 from kafkalog_reader.salvage.run import salvage
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.test_offset_order import FIVE, TOPIC_ID, starts
 
@@ -135,6 +137,22 @@ def test_what_no_copy_holds_is_lost_and_said(three: Path, tmp_path: Path) -> Non
     merged = merge(three, tmp_path / "out")
     assert (merged.records, merged.is_complete) == (40, False)
     assert [(each.first_offset, each.next_offset) for each in merged.lost] == [(20, 30)]
+
+
+@pytest.mark.parametrize(("spoilt", "lost"), [((1, 2, 3), ((20, 21),)), ((1, 2), ())])
+def test_cleaning_explains_no_batch_that_is_there_and_damaged(
+    spoilt: tuple[int, ...], lost: tuple[tuple[int, int], ...], tmp_path: Path
+) -> None:
+    """How far the batch reached is not known; a gap in a compacted log proves no loss."""
+    root = tmp_path / "in"
+    compacted = replica(FIVE, high_watermark=50, cleaner_offset=50)
+    cluster(root, dict.fromkeys((1, 2, 3), compacted))
+    for broker in spoilt:
+        spoil(log_of(root, broker), 2)
+    request = ReadRequest(mode=Mode.PERMISSIVE, log_range_only=True)
+    ((_, directories),) = discover([str(root)]).topic_partitions(request)
+    outcome = try_merge("t-0", directories, request)
+    assert (outcome.readable_offsets, outcome.lost) == (40 if lost else 50, lost)
 
 
 def test_a_batch_at_a_wrong_offset_is_taken_from_a_copy_where_it_is_right(
