@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.actions import KEEP_ONE_DIRECTORY, RESTORE_IDENTITY
 from kafkalog_reader.audits.catalogue.checkpoint_rules import META_PROPERTIES_PROBLEM
 from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
 from kafkalog_reader.audits.integrity.finding import finding
@@ -63,6 +64,7 @@ def identity_finding(
         severity=severity,
         directory=PartitionDirectory.whole(root),
         file=META_PROPERTIES,
+        actions=(KEEP_ONE_DIRECTORY, RESTORE_IDENTITY) if METADATA_LOG in problem else None,
         repairs=repairs,
     )
 
