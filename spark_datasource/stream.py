@@ -101,9 +101,17 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         start: JsonOffsets | None = None,
         limit: Any = None,  # noqa: ANN401  none before 4.2
     ) -> JsonOffsets:
-        """Where the next trigger ends: never past the last whole batch, nor past ``until``."""
+        """Where the next trigger ends: never past the last whole batch, nor past ``until``.
+
+        Raises:
+            KafkaLogError: records from ``start`` on are gone. Spark writes what this returns into
+                the checkpoint, and only then plans: another query would spoil it, and so would a
+                disk that is not mounted.
+        """
         try:
             bounds = self._bounds()
+            if start is not None:
+                self._check_start(from_json(start), bounds)
         except KafkaLogError as error:
             raise for_spark(error) from None
         ends = {key: each.end for key, each in bounds.items()}
@@ -252,7 +260,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         self, replica: PartitionDirectory, key: TopicPartition, start: int | None, stop: int
     ) -> list[Any]:
         if start is not None and start > stop:
-            self._lose(f"{key[0]}-{key[1]}: the log end moved back from offset {start} to {stop}")
+            self._check_end(key, start, stop)
             return []
         expected = ExpectedEnds()
         asked = replace(
@@ -279,6 +287,19 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
             self._lose(f"{_names(gone)}: no copy is left; some data may have been missed")
         for key in sorted(ended.keys() - begun.keys() - gone):
             logger.info("%s-%d is new", *key)
+
+    def _check_start(self, begun: Offsets, bounds: Mapping[TopicPartition, LogBounds]) -> None:
+        """Refuse what planning would refuse; what may be lost is only a warning there."""
+        may_lose = not self.request.fail_on_data_loss
+        if may_lose and any(self.request.selects(*key) for key in begun):
+            return
+        self._check_gone({*begun} - {*bounds}, begun, {}, {})
+        for key in sorted(begun.keys() & bounds.keys()):
+            self._check_end(key, begun[key], bounds[key].end)
+
+    def _check_end(self, key: TopicPartition, start: int, stop: int) -> None:
+        if start > stop:
+            self._lose(f"{key[0]}-{key[1]}: the log end moved back from offset {start} to {stop}")
 
     def _check_selected(self, begun: Offsets) -> None:
         """A checkpoint of another query has offsets that this one does not ask for."""

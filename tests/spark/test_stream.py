@@ -170,6 +170,10 @@ def test_what_is_gone_is_an_error_unless_it_may_be(
     end.pop("other", None)
     with pytest.raises(KafkaLogError, match=problem):
         strict.partitions(begin, end)
+    with pytest.raises(KafkaLogError, match=problem):
+        strict.latestOffset(begin, None)
+    lenient.latestOffset(begin, None)
+    assert problem not in caplog.text
     assert read(lenient, begin, end) == []
     assert problem in caplog.text
 
@@ -286,6 +290,8 @@ def test_a_checkpoint_of_another_query_is_refused(tmp_path: Path) -> None:
     lenient = reader(path, subscribe="t", failOnDataLoss="false")
     with pytest.raises(KafkaLogError, match="holds offsets of other-0, which its options do not"):
         lenient.partitions({"other": {"0": 1}}, end)
+    with pytest.raises(KafkaLogError, match="holds offsets of other-0, which its options do not"):
+        lenient.latestOffset({"other": {"0": 1}}, None)
     start = {"other": {"0": 1}, "t": {"0": 1}}
     with pytest.raises(KafkaLogError, match="holds offsets of other-0, which its options do not"):
         reader(path, subscribe="t").partitions(start, end)
@@ -319,6 +325,33 @@ def test_a_query_fails_with_the_sentence_about_its_options(
     assert f"[KAFKALOG.INVALID_REQUEST] {problem}" in str(caught.value)
     assert "Traceback" not in str(caught.value)
     assert "UnboundLocalError" not in str(caught.value)
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(not HAS_LIMITS, reason="earlier releases do not say where a trigger begins")
+def test_a_checkpoint_survives_another_query(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark writes the end of a trigger before it plans the trigger."""
+    path = logs(tmp_path / "d", 3)
+    cluster(tmp_path / "else", {1: replica("v@0/e0", topic="other", high_watermark=1)})
+
+    def run(folder: Path, topic: str) -> int:
+        query = (
+            spark.readStream.format("kafkalog")
+            .options(startingOffsets="earliest", subscribe=topic)
+            .load(str(folder))
+            .writeStream.format("parquet")
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .start(str(tmp_path / "out"))
+        )
+        query.awaitTermination(60)
+        return spark.read.parquet(str(tmp_path / "out")).count()
+
+    assert run(path, "t") == 3
+    with pytest.raises(StreamingQueryException, match="holds offsets of t-0"):
+        run(tmp_path / "else", "other")
+    logs(path, 5)
+    assert run(path, "t") == 5
 
 
 @pytest.mark.spark
