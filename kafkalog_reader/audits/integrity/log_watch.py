@@ -172,6 +172,8 @@ class WatchedStream(BatchStream):
             self.found += self._time_index.findings(
                 greatest, is_whole=not (stops or check.has_damage), is_closed=is_closed
             )
+        if len(self.stops) > self._stops_seen:
+            self._transactions.end_in_damage()
         if self._transaction_index is not None:
             self.found += self._transaction_index.findings(self._transactions)
 
