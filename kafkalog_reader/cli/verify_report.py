@@ -26,7 +26,7 @@ from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.run import CLEAN, FOUND
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
-from kafkalog_reader.report.action_text import command_lines
+from kafkalog_reader.report.action_text import command_lines, without_folder
 from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
@@ -399,7 +399,7 @@ def _acted_on(each: Finding, action: str) -> list[str]:
     others = dict(each.evidence).get(EPOCH_FILES, "") if action == WRITE_EPOCHS else ""
     if others:
         return others.split(", ")
-    return [] if each.directory is None else [each.directory.replica_name]
+    return without_folder(each) if each.directory is None else [each.directory.replica_name]
 
 
 def _order(found: tuple[Finding, dict[str, Any]]) -> tuple[Any, ...]:
