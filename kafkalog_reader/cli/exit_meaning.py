@@ -64,6 +64,7 @@ EXIT_MEANINGS: Final = {
     ),
     "transactions": ExitMeaning(
         found="a transaction hangs or is late because its coordinator will not or did not end it, "
+        "the partition of its coordinator is on no broker, "
         f"or damage may hide one, or if {_HIDDEN}"
     ),
     "census": ExitMeaning(),

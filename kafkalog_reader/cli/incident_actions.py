@@ -14,6 +14,7 @@ from kafkalog_reader.audits.catalogue.actions import (
 from kafkalog_reader.audits.partition.epoch_advice import EPOCH_FILES
 from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
+from kafkalog_reader.report.action_text import without_folder
 from kafkalog_reader.report.command_text import freeze_commands
 from kafkalog_reader.report.repair_text import repair_commands
 
@@ -97,4 +98,4 @@ def _acted_on(each: Finding, action: str) -> list[str]:
     others = dict(each.evidence).get(EPOCH_FILES, "") if action == WRITE_EPOCHS else ""
     if others:
         return others.split(", ")
-    return [] if each.directory is None else [each.directory.replica_name]
+    return without_folder(each) if each.directory is None else [each.directory.replica_name]

@@ -115,11 +115,13 @@ def transactions_command(
     if output_format == "json":
         columns = TRANSACTION_LINES if by else OPEN_TRANSACTION_LINES
         write_json(columns, with_not_known(rows, reading.hidden, of_states if by else of_log))
-    else:
+    lost = [] if by else _lost_states(rows, evidence)
+    if output_format != "json":
         has_states = by is not None or _has_states(evidence)
-        _write_text(rows, by, has_states=has_states)
+        _write_text(rows, by, has_states=has_states, lost=lost)
     is_hidden = say_not_known(reading.hidden, request.mode)
-    return FOUND if is_hidden or (not by and any(map(is_alarming, rows))) else CLEAN
+    is_found = is_hidden or lost or (not by and any(map(is_alarming, rows)))
+    return FOUND if is_found else CLEAN
 
 
 def of_states(row: Mapping[str, Any]) -> list[tuple[str, int | None]]:
@@ -146,7 +148,23 @@ def _has_states(evidence: Evidence) -> bool:
     return any(True for _ in evidence.topic_partitions(request))
 
 
-def _write_text(rows: Sequence[Row], by: str | None, *, has_states: bool) -> None:
+def _lost_states(rows: Sequence[Row], evidence: Evidence) -> list[str]:
+    """Partitions on no broker that may know who ends an open transaction; mostly none."""
+    if not any(row["status"] == NO_COORDINATOR for row in rows):
+        return []
+    from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
+    from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
+    from kafkalog_reader.tables.request import ReadRequest
+
+    request = ReadRequest(topics=frozenset({STATE_TOPIC}))
+    found = lost_partitions(evidence, request, cluster_metadata(evidence))
+    held_records = (dict(each.evidence) for each in found if each.severity == "C")
+    return [f"{STATE_TOPIC}-{each['partition']}" for each in held_records]
+
+
+def _write_text(
+    rows: Sequence[Row], by: str | None, *, has_states: bool, lost: Sequence[str] = ()
+) -> None:
     from kafkalog_reader.cli.output import standard_output
 
     screen = screen_width()
@@ -157,10 +175,20 @@ def _write_text(rows: Sequence[Row], by: str | None, *, has_states: bool) -> Non
         lines = [*listed, ""] if len(listed) > 1 else []
         lines += textwrap.wrap(open_total(rows), screen or 10_000)
         if any(row["status"] == NO_COORDINATOR and not hangs(row) for row in rows):
-            lines += textwrap.wrap(_supply_advice(has_states=has_states), screen or 10_000)
+            advice = _lost_advice(lost) if lost else _supply_advice(has_states=has_states)
+            lines += textwrap.wrap(advice, screen or 10_000)
         lines += _advice(rows, screen)
     with standard_output() as sink:
         sink.writelines(f"{for_stdout(line)}\n".encode() for line in lines)
+
+
+def _lost_advice(lost: Sequence[str]) -> str:
+    """What to do where every broker was supplied, and none has the coordinator's partition."""
+    more = f" and {len(lost) - 1:,} more partitions of it" if len(lost) > 1 else ""
+    return (
+        f"{lost[0]}{more}, which may know who ends them, is on no broker (kafkalog verify, "
+        "KL-310): look for a copy, such as a backup. Without it nobody ends them, and they hang."
+    )
 
 
 def _supply_advice(*, has_states: bool) -> str:

@@ -24,6 +24,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
+from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.log_rules import START_WILL_SET_ASIDE
 from kafkalog_reader.audits.catalogue.replica_rules import (
     DAMAGED_COPY,
@@ -333,7 +334,16 @@ def _named(
         if each.directory is not None
         and each.directory.log_directory.broker_id not in {None, *here}
     }
+    others |= {_Broker(name) for each in found for name in without_folder(each)}
     return [*replicas, *sorted(others)]
+
+
+def without_folder(found: Finding) -> list[str]:
+    """The brokers that a finding about a missing folder names, if none is its place."""
+    if found.code != REPLICA_DIRECTORY_MISSING or found.directory is not None:
+        return []
+    brokers = dict(found.evidence).get("brokers", "")
+    return [f"broker {each}" for each in str(brokers).split(", ") if each]
 
 
 def _nothing(_audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

@@ -144,6 +144,8 @@ def _rule_lines(rule: Rule, columns: int) -> Iterator[Line]:
     if rule.lookalikes:
         yield ()
         yield (Span("What can look the same and is not a fault:", Style.STRONG),)
+        text = "A finding is (possible) or (likely) where the files do not rule these out."
+        yield from wrapped(text, columns, indent=2, hanging=0)
         for code in rule.lookalikes:
             trap = TRAPS[code]
             yield from _row(code, f"{trap.situation} {trap.how_to_tell}", columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import FORCE_RECOVERY
+from kafkalog_reader.audits.catalogue.actions import FORBID_UNCLEAN_ELECTION, FORCE_RECOVERY
 from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_WILL_SET_ASIDE
 from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
@@ -12,6 +12,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.command_text import archive_commands, forbid_command
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands
+from kafkalog_reader.report.open_finding_text import several_text
 from kafkalog_reader.report.plan_file_steps import file_steps, repair_step
 from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
 from kafkalog_reader.report.plan_step import (
@@ -29,6 +30,7 @@ from kafkalog_reader.report.plan_step import (
     salvage_command,
 )
 from kafkalog_reader.report.shell_word import shell_word
+from kafkalog_reader.report.spans import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -219,18 +221,32 @@ def _zookeeper(plan: Plan) -> PlanStep:
     )
 
 
-def _without_folder(choice: Choice, broker: int) -> str:
-    creates = "it creates an empty one, and copies the records of the leader."
-    if broker in choice.replaced:
-        return (
-            f"Broker {broker} has no folder of {shown(choice.name)}, because its copy was moved "
-            f"aside: {creates}"
+def _without_folders(plan: Plan, broker: int) -> Iterator[str]:
+    """What a broker creates that lacks folders; partitions of the same kind in one text."""
+    lacking = [choice for choice in plan.choices if broker in choice.lacking]
+    moved = [shown(choice.name) for choice in lacking if broker in choice.replaced]
+    lost = [shown(choice.name) for choice in lacking if broker not in choice.replaced]
+    for names, why in ((moved, "moved aside"), (lost, "")):
+        if not names:
+            continue
+        is_one = len(names) == 1
+        which = names[0] if is_one else several_text(names)
+        copy, was = ("its copy", "was") if is_one else ("their copies", "were")
+        because = f", because {copy} {was} {why}" if why else ""
+        creates = (
+            "it creates an empty one, and copies the records of the leader."
+            if is_one
+            else "it creates empty ones, and copies the records of the leaders."
         )
-    return (
-        f"Broker {broker} has no folder of {shown(choice.name)}: {creates} If the old folder is "
-        "somewhere, such as on another disk or in a backup, and was not moved aside for a reason, "
-        "put it back first and make the plan again."
-    )
+        text = f"Broker {broker} has no folder of {which}{because}: {creates}"
+        if not why:
+            folder, is_ = ("folder is", "was") if is_one else ("folders are", "were")
+            it = "it" if is_one else "them"
+            text += (
+                f" If the old {folder} somewhere, such as on another disk or in a backup, and "
+                f"{is_} not moved aside for a reason, put {it} back first and make the plan again."
+            )
+        yield text
 
 
 def _start(plan: Plan, number: int, start: Start) -> PlanStep:
@@ -243,12 +259,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
             "cut there is unknown. Where copies still exist, supply them and make the plan again "
             "before this step."
         )
-    texts += [
-        _without_folder(choice, broker)
-        for choice in plan.choices
-        for broker in choice.lacking
-        if broker in start.brokers
-    ]
+    texts += [text for broker in start.brokers for text in _without_folders(plan, broker)]
     moved = {(choice.name, broker) for choice, broker in plan.set_aside}
     moved |= {(each.choice.name, each.broker_id) for each in plan.order.replaced}
     texts += [
@@ -354,8 +365,16 @@ def _unfreeze(plan: Plan) -> PlanStep:
             f"kafka-configs.sh --bootstrap-server {BROKERS} --alter --entity-type topics "
             f"--entity-name {shell_word(topic)} {change}"
         )
+    others = sorted({name.rpartition("-")[0] for name in plan.advised} - {*plan.freezing})
+    texts: tuple[str, ...] = ()
+    if others:
+        texts = (
+            f"If you also forbade unclean elections of {listed([*map(shown, others)])}, as "
+            f"replica-diff says ({FORBID_UNCLEAN_ELECTION}), restore that in the same way.",
+        )
     return PlanStep(
         kind=StepKind.UNFREEZE,
         title="Restore the configuration of the topics, or leave unclean elections forbidden",
+        texts=texts,
         commands=tuple(commands),
     )

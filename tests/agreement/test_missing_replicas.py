@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fixtures import captures
+from fixtures.builder import cluster, log_directory, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
@@ -186,6 +188,32 @@ def test_a_broker_without_the_folder_was_supplied(
     *_, plan = said_by(without_one_folder(tmp_path / "evidence"), capfd)
     assert "Nothing was supplied" not in plan
     assert "Then start brokers 0 and 1 Broker 0 has no folder of t-0: it creates an empty" in plan
+
+
+def test_a_broker_without_folders_is_named_and_its_partitions_are_told_once(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Two partitions of broker 0, whose disk is new."""
+    root = tmp_path / "evidence"
+    logs = [replica("a@0/e0 b@1/e0", topic=topic, topic_id=f"{topic:A<22s}") for topic in "tu"]
+    cluster(root, {0: logs, 1: logs})
+    states = [
+        PartitionState(
+            topic=topic, topic_id=f"{topic:A<22s}", replicas=(0, 1), in_sync=(0, 1), leader=0,
+            leader_epoch=0,
+        )
+        for topic in "tu"
+    ]  # fmt: skip
+    log_directory(9, metadata_log(states)).write(root / "controller-9")
+    for topic in "tu":
+        shutil.rmtree(root / "broker-0" / f"{topic}-0")
+    for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+        (root / "broker-0" / name).write_text("0\n0\n")
+    verify, diff, plan = said_by(root, capfd)
+    assert "do not start broker 0 yet" in verify
+    assert "this broker" not in verify
+    assert "the broker yet" not in diff
+    assert plan.count("Broker 0 has no folder of 2 partitions, first t-0: it creates empty") == 1
 
 
 def test_brokers_without_the_folder_start_after_the_one_that_has_it(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -169,6 +170,21 @@ def test_one_that_no_coordinator_can_end_hangs(tmp_path: Path, run: Run) -> None
     assert "1 place where one hangs" in text
     assert "supply the log directories" not in text
     assert "find-hanging --topic t --partition 0" in text
+
+
+def test_a_coordinator_without_its_partition_on_any_broker_is_named(
+    tmp_path: Path, run: Run
+) -> None:
+    """All brokers are here, and the metadata log has a partition that none of them holds."""
+    state = tmp_path / "state"
+    shutil.copytree(captures.path(STOPPED), state)
+    assert run("transactions", state).status == 0
+    shutil.rmtree(state / "broker-0" / "__transaction_state-0")
+    answer = run("transactions", state)
+    text = " ".join(answer.out.split())
+    assert answer.status == 1
+    assert "__transaction_state-0, which may know who ends them, is on no broker" in text
+    assert "supply the log directories" not in text
 
 
 def test_where_a_coordinator_may_know_more_its_log_is_asked_for(tmp_path: Path, run: Run) -> None:

@@ -68,6 +68,10 @@ class AbortedTransactionCheck:
         self._is_whole = False
         self._has_lost_track = True
 
+    def end_in_damage(self) -> None:
+        """Handle bytes behind the last batch of a segment: a marker may have been among them."""
+        self._is_whole = False
+
     @property
     def may_be_open(self) -> bool:
         """Whether a transaction is open after the batches so far, or may be."""

@@ -178,6 +178,8 @@ class WatchedStream(BatchStream):
                 log_size=segment.log_size or 0,
                 batches=check.batches,
             )
+        if len(self.stops) > self._stops_seen:
+            self._transactions.end_in_damage()
         if self._transaction_index is not None:
             self.found += self._transaction_index.findings(self._transactions)
         if not (stops or check.has_damage):  # a start that reads it again would cut it there

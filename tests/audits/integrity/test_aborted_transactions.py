@@ -174,6 +174,17 @@ def test_a_damaged_batch_may_have_been_a_marker(tmp_path: Path) -> None:
     assert found(directory) == []
 
 
+def test_a_torn_end_may_have_held_the_marker(tmp_path: Path) -> None:
+    directory = written(tmp_path, [data(0, 7), abort(1, 7), data(2, 8), abort(3, 8)])
+    write(index(directory), [(0, 7, 0, 1, 2), (0, 8, 2, 3, 4)])
+    assert found(directory) == []
+    log = directory / f"{0:020d}.log"
+    log.write_bytes(log.read_bytes()[:-1])
+    assert found(directory) == []
+    log.write_bytes(log.read_bytes()[:-77])  # at the border of a batch: nothing shows a tear
+    assert [each.code for each in found(directory)] == ["KL-708"]
+
+
 def test_the_start_after_a_crash_rebuilds_the_last_index(tmp_path: Path) -> None:
     directory = written(tmp_path, is_clean=False)
     index(directory).unlink()
