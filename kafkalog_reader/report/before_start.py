@@ -48,11 +48,10 @@ def _before(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:
         yield f"copy the folder of {replica.name}, because its start cuts {recovery.cut_text}"
     if missing := _missing(audit, found):
         first, following = missing
-        lost = "what `kafkalog salvage` cannot read is lost" if _torn(audit) else "they are lost"
         others = "" if is_complete(audit) else "a replica that was not supplied, "
         yield (
             f"look for another copy of {offsets_words(first, following)} ({others}a backup, an "
-            f"older image of a disk); without one, {lost}"
+            "older image of a disk); without one, they are lost"
         )
 
 
