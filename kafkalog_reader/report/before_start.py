@@ -56,7 +56,7 @@ def _before(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:
 
 
 def _torn(audit: PartitionAudit) -> list[tuple[ReplicaAudit, Recovery]]:
-    """Replicas that end in a torn batch, which their start removes, and no whole batch."""
+    """Replicas that end in a torn batch, which their start removes, and no whole record."""
     return [
         (each, each.start)
         for each in audit.replicas

@@ -228,7 +228,7 @@ def _order(plan: Plan) -> str:
     if plan.is_one_broker:
         (broker,) = plan.brokers
         if not plan.has_work:
-            what = "no whole batch" if plan.tails else "nothing"
+            what = "no whole record" if plan.tails else "nothing"
             but = f", {_but(plan)}" if plan.open_findings else ""
             return f"Starting broker {broker} removes {what} from its {count}{but}."
         taken = lost_words(lost) if lost else "no record"

@@ -362,7 +362,7 @@ def test_a_plan_says_what_a_start_hides_and_how_to_keep_it(run: Run, tmp_path: P
     subprocess.run(["bash", "-e", "-c", "\n".join(step["commands"])], check=True)
     assert not log.with_suffix(".index").exists()
     again = run("plan", root).out
-    assert again.startswith("Starting broker 0 removes no whole batch")
+    assert again.startswith("Starting broker 0 removes no whole record")
 
 
 def test_a_wrong_index_is_moved_aside_before_records_are_given_up(run: Run, tmp_path: Path) -> None:

@@ -56,12 +56,8 @@ def cut_text(records: int, damaged: int, torn: int, size_in_bytes: int) -> str:
         return f"up to {records_text(damaged)} in damaged batches"
     if records:
         return up_to_text(records_text(records), damaged)
-    if not torn:
-        return f"{size_in_bytes:,} bytes at the tail that hold no whole record"
-    held = f"up to {records_text(torn)}, of which `kafkalog salvage` may read some"
-    if torn == 1:
-        held = f"up to {records_text(torn)}"
-    return f"{size_in_bytes:,} bytes of a torn batch at the tail ({held})"
+    held = f" (up to {records_text(torn)})" if torn else ""
+    return f"{size_in_bytes:,} bytes at the tail that hold no whole record{held}"
 
 
 def hidden_offsets(stops: Iterable[UnreadableRegion]) -> tuple[tuple[int, int], ...]:

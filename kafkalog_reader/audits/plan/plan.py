@@ -104,7 +104,7 @@ class Plan:
 
     @cached_property
     def tails(self) -> tuple[StartLoss, ...]:
-        """Copies from whose end a start removes bytes that hold no whole batch."""
+        """Copies from whose end a start removes bytes that hold no whole record."""
         return tuple(each for c in self.choices for each in c.start_losses if each.is_tail)
 
     @property

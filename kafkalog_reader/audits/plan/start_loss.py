@@ -61,7 +61,7 @@ class StartLoss:
 
     @property
     def is_tail(self) -> bool:
-        """Whether only bytes at the end are removed that hold no whole batch."""
+        """Whether only bytes at the end are removed that hold no whole record."""
         no_record = self.first_offset >= self.next_offset and not self.records
         return self.outcome is StartOutcome.CUT and no_record
 

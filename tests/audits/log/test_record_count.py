@@ -125,12 +125,7 @@ def test_texts_are_in_the_singular_and_in_the_plural() -> None:
         ((2, 0, 0, 99), "2 records"),
         ((2, 3, 4, 99), "2 records and up to 3 in damaged batches"),
         ((0, 3, 4, 99), "up to 3 records in damaged batches"),
-        (
-            (0, 0, 4, 1099),
-            "1,099 bytes of a torn batch at the tail (up to 4 records, of which `kafkalog salvage` "
-            "may read some)",
-        ),
-        ((0, 0, 1, 99), "99 bytes of a torn batch at the tail (up to 1 record)"),
+        ((0, 0, 4, 1099), "1,099 bytes at the tail that hold no whole record (up to 4 records)"),
         ((0, 0, 0, 99), "99 bytes at the tail that hold no whole record"),
     ],
 )

@@ -56,7 +56,7 @@ def test_a_torn_end_is_a_tail_without_a_whole_record(tmp_path: Path) -> None:
     loss = only(tmp_path)
     assert (loss.outcome, loss.first_offset, loss.next_offset) == (StartOutcome.CUT, 21, 21)
     assert (loss.records, loss.max_in_torn_batch, loss.size_in_bytes) == (0, 2, 430 - 353)
-    assert loss.text.startswith("77 bytes of a torn batch at the tail (up to 2 records, of which")
+    assert loss.text == "77 bytes at the tail that hold no whole record (up to 2 records)"
     assert loss.is_tail
 
 
