@@ -59,12 +59,13 @@ def for_spark(error: KafkaLogError) -> KafkaLogSourceError:
     """The same error as Spark should show it; in a Python worker of Spark, without a traceback."""
     if isinstance(error, KafkaLogSourceError):
         return error
-    if _is_worker():  # it ends with this error: nothing else will be formatted
+    if is_worker():  # it ends with this error: nothing else will be formatted
         os.environ[_HIDE_TRACEBACK] = "1"
     found = (condition for kind, condition in _CONDITIONS.items() if isinstance(error, kind))
     return KafkaLogSourceError(str(error), next(found, "KAFKALOG.FAILED"))
 
 
-def _is_worker() -> bool:
+def is_worker() -> bool:
+    """Whether this process is a Python worker of Spark, which plans or reads."""
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     return main is not None and main.name.startswith("pyspark.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import UsageError
@@ -9,9 +10,11 @@ from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.tables.table import AnyTable
+
+logger = logging.getLogger(__name__)
 
 # What Spark has besides the options of reading, by name, and for which tables; None is all.
 # Spark itself adds `path` for load(a) and `paths`, as JSON, for load([a]).
@@ -76,6 +79,19 @@ def unused(options: Mapping[str, str], *more: str) -> tuple[str, ...]:
     """Options about talking to brokers or continuing a stream, which files do not need."""
     known = {name.lower() for name in (*KNOWN, *more)}
     return tuple(sorted(name for name in options if name.lower() not in known))
+
+
+def warn_of_unused(names: Sequence[str]) -> None:
+    """Name the options that ``unused`` found, each kind with its reason."""
+    of_streams = {name.lower(): name for name in OF_STREAMS}
+    streaming = [of_streams[name.lower()] for name in names if name.lower() in of_streams]
+    others = [name for name in names if name.lower() not in of_streams]
+    if others:
+        logger.warning(
+            "ignored, because kafkalog reads files and contacts no broker: %s", ", ".join(others)
+        )
+    if streaming:
+        logger.warning("ignored, because only streams have triggers: %s", ", ".join(streaming))
 
 
 def check_applicable(given: Mapping[str, str], table: AnyTable) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -22,6 +21,7 @@ from spark_datasource.gathering import gathered
 from spark_datasource.known_plans import KnownPlans, Planned
 from spark_datasource.metrics import reported
 from spark_datasource.offset_range import check_named
+from spark_datasource.option_names import warn_of_unused
 from spark_datasource.planning import PackedUnits, plan
 from spark_datasource.shipped import Shipped
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest, TopicPartition
     from kafkalog_reader.tables.table import AnyTable
     from spark_datasource.options import SourceOptions
-
-logger = logging.getLogger(__name__)
 
 _PLANNED_FROM_SELECTED: Final = frozenset({"batches", "gaps", "records"})
 """Tables that are planned from the selected partition directories and their log directories."""
@@ -62,11 +60,7 @@ class KafkaLogReader(Shipped, DataSourceReader):
         """
         options = self.options
         table = registry.table(options.table)
-        if options.unused:
-            names = ", ".join(options.unused)
-            logger.warning(
-                "ignored, because kafkalog reads files and contacts no broker: %s", names
-            )
+        warn_of_unused(options.unused)
         try:
             context = ReadContext(follow_links=options.follow_links)
             arguments = list(parse_path_arguments(options.paths, context))

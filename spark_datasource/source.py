@@ -15,7 +15,7 @@ from spark_datasource.catalog_table import (
     stored_options,
     with_options,
 )
-from spark_datasource.errors import for_spark
+from spark_datasource.errors import for_spark, is_worker
 from spark_datasource.options import SourceOptions, parse_options, parse_stream_options
 from spark_datasource.projection import projected_columns, spark_schema
 from spark_datasource.reader import KafkaLogReader
@@ -66,8 +66,10 @@ class KafkaLogDataSource(Shipped, DataSource):
         """A reader of directories that grow.
 
         Raises:
-            UsageError: an option or a column that makes no sense.
+            UsageError: an option or a column that makes no sense. In a worker of Spark, the reader
+                that is returned raises it.
         """
+        from spark_datasource.refused_stream import RefusedStreamReader
         from spark_datasource.stream import KafkaLogStreamReader
 
         try:
@@ -75,7 +77,10 @@ class KafkaLogDataSource(Shipped, DataSource):
             columns = projected_columns(registry.table(options.source.table), schema)
             _check_agreement(options.source, columns)
         except KafkaLogError as error:
-            raise for_spark(error) from None
+            refused = for_spark(error)
+            if is_worker():
+                return RefusedStreamReader(refused)
+            raise refused from None
         return KafkaLogStreamReader(options, columns)
 
     def reader(self, schema: StructType) -> KafkaLogReader:

@@ -29,6 +29,7 @@ from kafkalog_reader.tables.request import ReadRequest, Until
 from kafkalog_reader.tables.selection import check_selection
 from spark_datasource.errors import for_spark
 from spark_datasource.offset_range import check_named
+from spark_datasource.option_names import warn_of_unused
 from spark_datasource.planning import PackedUnits, pack
 from spark_datasource.reader import read_units
 from spark_datasource.shipped import Shipped
@@ -89,11 +90,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
             found = {key: self._start_of(key, replica) for key, replica in replicas.items()}
         except KafkaLogError as error:
             raise for_spark(error) from None
-        if self.options.unused:
-            names = ", ".join(self.options.unused)
-            logger.warning(
-                "ignored, because kafkalog reads files and contacts no broker: %s", names
-            )
+        warn_of_unused(self.options.unused)
         stream = self.stream
         if (stream.max_offsets or stream.max_bytes or stream.min_offsets) and not HAS_LIMITS:
             logger.warning("limits per trigger need Spark 4.2: each trigger reads all new records")

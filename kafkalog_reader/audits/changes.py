@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.change import Change, ChangeKind, disjoint, part_of
-from kafkalog_reader.audits.tables.divergence import DivergenceTable
+from kafkalog_reader.audits.two_times_table import LOST_END, TwoTimesTable
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.evidence import Evidence
 from kafkalog_reader.io.names import shown
@@ -39,6 +39,7 @@ _OF_DIFFERENCES: Final = {
     "conflict": ChangeKind.REWRITTEN,
     "damaged": ChangeKind.DAMAGED,
     "hidden": ChangeKind.DAMAGED,
+    LOST_END: ChangeKind.LOST_COMMITTED,
 }
 _REASONS: Final = {
     "cleaned": "compaction has gone further in {absent}; the records that both hold are equal",
@@ -46,6 +47,7 @@ _REASONS: Final = {
     "conflict": "",  # _of_cut has the reason
     "damaged": "wrong checksum in {damaged}",
     "hidden": "damage in {absent} hides what follows it",
+    LOST_END: "below the high watermark of {held}, and above the end of both copies",
     "uncovered": "equal records, but base offset, length, magic or leader epoch differ",
     "notCompared": "compaction may explain it, but records could not be decoded",
 }
@@ -105,7 +107,7 @@ def changes(evidence: Evidence, request: ReadRequest, progress: Progress) -> Ite
     The ranges of one partition do not overlap, and cover every offset from the first to the last.
     """
     bounds = _bounds(evidence, request)
-    table = DivergenceTable()
+    table = TwoTimesTable(NEW)
     asked = replace(request, columns=None)
     seen: set[Partition] = set()
     for unit in table.units(evidence, asked):
@@ -148,6 +150,8 @@ def _of_partition(
     """The changes of one partition; ``expires``: retention may delete its segments."""
     every: list[Change] = []
     new: Row | None = None
+    held = [row for row in rows if row["firstOffset"] != row["nextOffset"]]
+    rows = held or rows  # an empty copy adds nothing to what the other has
     for row, old, new in _around_log_start(rows, bounds):
         kind, detail = _judged(row, old, new)
         change = _change(row, kind, row["firstOffset"], row["nextOffset"], row["records"], detail)
@@ -284,7 +288,9 @@ def _reason(row: Row) -> str:
     if row["kind"] == "cleaned" and row["records"] == 0:
         return "equal records in other batches"
     return _REASONS[row["kind"]].format(
-        absent=_copies(row["absentBrokers"]), damaged=_copies(row["damagedBrokers"])
+        absent=_copies(row["absentBrokers"]),
+        damaged=_copies(row["damagedBrokers"]),
+        held=_copies(row["brokers"]),
     )
 
 

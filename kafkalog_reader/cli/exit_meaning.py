@@ -28,9 +28,7 @@ _AUDIT: Final = ExitMeaning(
     found="a finding is as bad as --fail-on or worse",
     trouble="files could not be read, or, without such a finding, if copies could not be compared",
 )
-_HIDDEN: Final = (
-    "records that damage or loss hides are not in the answer (standard error says which)"
-)
+_HIDDEN: Final = "the answer lacks records because of damage or loss (standard error names them)"
 
 EXIT_MEANINGS: Final = {
     "ls": ExitMeaning(trouble="a replica could not be read (the others are shown)"),
@@ -45,7 +43,8 @@ EXIT_MEANINGS: Final = {
     "plan": ExitMeaning(
         found="verify and replica-diff end with 1 for the same paths, if brokers must start in an "
         "order, or if something is lost",
-        trouble="verify and replica-diff end with 2, or if a partition has no plan",
+        trouble="verify and replica-diff end with 2, or, if they end with 0, if a partition has no "
+        "plan",
     ),
     "quorum": ExitMeaning(
         found="too few voters can start for a majority, an election can lose records that may be "

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 _OFFSETS_TOPIC: Final = "__consumer_offsets"
+_OF_PROBLEMS: Final = ("brokerId", "offsetsPartition", "recordOffset", "problem")
 _BOOTSTRAP: Final = "--bootstrap-server HOST:PORT"
 _SHOWN: Final = 10
 _PLACES: Final = {
@@ -176,12 +177,19 @@ def gathered(
         names: of groups; then only the logs of their partitions are looked at.
         hidden: receives what damage hides from them.
     """
+    from kafkalog_reader.cli.not_known import note_unreadable
     from kafkalog_reader.tables.pending_commits import pending_commits
 
-    groups = _rows("groups", ("clusterId", "groupId", "type", "state", "members", "protocol"),
-                   evidence, options, hidden=hidden)  # fmt: skip
-    of_members = ("clusterId", "groupId", "assignment", "memberId", "clientHost", "clientId")
+    of_groups = (
+        "clusterId", "groupId", "type", "state", "members", "protocol", *_OF_PROBLEMS
+    )  # fmt: skip
+    groups = _rows("groups", of_groups, evidence, options, hidden=hidden)
+    of_members = (
+        "clusterId", "groupId", "assignment", "memberId", "clientHost", "clientId", *_OF_PROBLEMS
+    )  # fmt: skip
     members = _rows("group_members", of_members, evidence, options, hidden=hidden)
+    if hidden is not None:
+        note_unreadable([*groups, *members], hidden, evidence, _OFFSETS_TOPIC)
     places = None
     if names:
         known = _rows("group_offsets", ("groupId", "topic", "partition"), evidence, options)

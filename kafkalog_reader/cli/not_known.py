@@ -7,23 +7,26 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kafkalog_reader.cli.printable import for_stdout, plural
+from kafkalog_reader.errors import CorruptRecordError, LogPosition
 from kafkalog_reader.format.offset_words import offsets_are
-from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.schemas.commands import NOT_KNOWN
+from kafkalog_reader.tables.transaction_status import STATE_TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.scan.hidden_records import HiddenRange, HiddenRecords
 
 MAX_SENTENCES: Final = 5
 _EFFECTS: Final = {
-    "__consumer_offsets": "commits and group states there are not shown, and older ones may be",
-    "__transaction_state": "states of transactions there are not shown, and older ones may be",
-    "__share_group_state": "states of share groups there are not shown, and older ones may be",
-    METADATA_TOPIC: "changes there are not shown, and an older state may be",
+    "__consumer_offsets": "commits and group states there are not shown, maybe older ones instead",
+    "__transaction_state": "states of transactions there are not shown, maybe older ones instead",
+    "__share_group_state": "states of share groups there are not shown, maybe older ones instead",
+    METADATA_TOPIC: "changes there are not shown, maybe an older state instead",
 }
 _OF_RECORDS: Final = "records there are not in this answer"
 
@@ -31,6 +34,36 @@ _OF_RECORDS: Final = "records there are not in this answer"
 def sentences(hidden: HiddenRecords) -> list[str]:
     """One sentence for each range that an answer lacks, without a full stop."""
     return [_sentence(each) for each in hidden.ranges()]
+
+
+def note_unreadable(
+    rows: Iterable[Mapping[str, Any]], hidden: HiddenRecords, evidence: Evidence, topic: str
+) -> None:
+    """Note the rows with a ``problem``: records that no coordinator can load.
+
+    Args:
+        rows: of a table of an internal topic, which shows such records as they are stored.
+        hidden: receives their offsets.
+        evidence: the inputs.
+        topic: the internal topic.
+    """
+    from kafkalog_reader.tables.group_records import UNKNOWN_TYPE
+    from kafkalog_reader.tables.request import ReadRequest
+
+    partition = "statePartition" if topic == STATE_TOPIC else "offsetsPartition"
+    wrong = [row for row in rows if row["problem"] and not row["problem"].startswith(UNKNOWN_TYPE)]
+    if not wrong:
+        return
+    folders = {
+        (*identity, copy.log_directory.broker_id): shown(copy.path)
+        for identity, copies in evidence.topic_partitions(ReadRequest(topics=frozenset({topic})))
+        for copy in copies
+    }
+    for row in wrong:
+        place = row["clusterId"], topic, row[partition], row["brokerId"]
+        folder = folders.get(place, f"{topic}-{row[partition]}")
+        where = LogPosition(folder, offset=row["recordOffset"])
+        hidden.add(CorruptRecordError(row["problem"], where), row["recordOffset"] + 1)
 
 
 def with_not_known(

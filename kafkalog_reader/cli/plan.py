@@ -154,9 +154,13 @@ def _check_elected(plan: Plan, wanted: Mapping[tuple[str, int], int]) -> None:
     from kafkalog_reader.errors import UsageError
 
     known = {each.name for each in plan.choices} | {each.name for each in plan.unanswered}
-    for topic, partition in wanted:
-        if f"{topic}-{partition}" not in known:
-            raise UsageError(f"--elect: no partition {topic}-{partition} among the inputs")
+    of_unanswered = {each.name: each.brokers for each in plan.unanswered}
+    for (topic, partition), broker in wanted.items():
+        name = f"{topic}-{partition}"
+        if name not in known:
+            raise UsageError(f"--elect: no partition {name} among the inputs")
+        if broker not in of_unanswered.get(name, (broker,)):
+            raise UsageError(f"--elect: broker {broker} has no copy of {name} among the inputs")
 
 
 def _decide(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -19,7 +21,7 @@ from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.format.offset_words import offsets_are, offsets_words
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 
+logger = logging.getLogger(__name__)
 MAX_LOST_SHOWN: Final = 5
 PLACE: Final = """
 How to put a log that was written here in the place of its copies:
@@ -139,17 +142,29 @@ def salvage_command(
     offsets that contradict their neighbours go to the folder doubtful-offsets.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.salvage.receiver import receiver_of
+    from kafkalog_reader.salvage.receiver import mixed_topics, receiver_of
     from kafkalog_reader.tables.selection import check_selection
 
     request = registry.request(registry.table("records"), replica=replica, **options)
     evidence = supplied(paths)
     check_selection(evidence, request)
+    given = _topic_ids(topic_ids, evidence, request)
+    mixed = mixed_topics(evidence, request, given, merge=merge)
+    others = {each.topic for each in evidence.partition_directories(request)} - mixed.keys()
+    if mixed and others - {METADATA_TOPIC}:
+        for topic, why in mixed.items():
+            logger.warning("left out: %s: %s", shown(topic), why)
+        topics = frozenset(topic for topic in others if topic is not None)
+        request = replace(request, topics=topics)
     receiver = receiver_of(
-        evidence, request, as_segments=as_segments, merge=merge,
-        topic_ids=_topic_ids(topic_ids, evidence, request), leader_epoch=leader_epoch,
+        evidence, request, as_segments=as_segments, merge=merge, topic_ids=given,
+        leader_epoch=leader_epoch,
     )  # fmt: skip
-    return _salvage(evidence, request, output, inputs=paths, receiver=receiver, merge=merge)
+    status = _salvage(
+        evidence, request, output, inputs=paths, receiver=receiver, merge=merge,
+        topics_left_out=frozenset(mixed),
+    )  # fmt: skip
+    return FOUND if mixed and status == CLEAN else status
 
 
 def _salvage(
@@ -233,8 +248,8 @@ def _outside_isr(salvaged: SalvagedPartition) -> str:
 
     holders = joined_ids(salvaged.in_sync_not_supplied)
     return (
-        f"may lack committed records: by the metadata log the in-sync replicas are those of "
-        f"{holders}, and no copy of one was supplied"
+        "may lack committed records: according to the metadata log the in-sync replicas "
+        f"are those of {holders}, and no copy of one was supplied"
     )
 
 

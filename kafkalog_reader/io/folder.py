@@ -41,6 +41,8 @@ _LOG_DIRECTORY_FILES: Final = frozenset(
 )
 """And the clean-shutdown marker, unless somebody moved it to a folder of log directories."""
 _PARTITION_FILES: Final = frozenset({LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE})
+_LINKS: Final = "/"
+"""Stands for the names of links to folders; no name has the character."""
 
 
 class FolderKind(Enum):
@@ -117,6 +119,8 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
                     found.add(FolderKind.PARTITION_DIRECTORY)
                 elif parse_remote_file_name(entry.name) is not None:
                     found.add(FolderKind.REMOTE_PART)
+                elif entry.is_symlink() and os.path.isdir(entry.path):
+                    files[_LINKS] += 1
                 else:
                     files[_pattern(entry.name)] += 1
     except OSError as error:
@@ -150,6 +154,10 @@ def _is_log_directory(path: str) -> bool:
 
 
 def _counted(pattern: str, count: int) -> str:
+    if pattern == _LINKS:
+        if count == 1:
+            return "a link to a folder, not followed: give the folder that it leads to"
+        return f"{count:,} links to folders, not followed: give the folders that they lead to"
     files = "1 file" if count == 1 else f"{count:,} files"
     what = advice_on_pattern(pattern)
     hint = "" if what is None else f" ({what})"

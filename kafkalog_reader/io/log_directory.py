@@ -88,8 +88,8 @@ def exchange_text(exchanged: Sequence[LogDirectory]) -> str:
     """Which labels were exchanged, and which node ids the files have."""
     found = (f"{root.named}={shown(root.path)} has node id {root.broker_id}" for root in exchanged)
     return (
-        f"the labels of the paths are exchanged: by meta.properties, {', '.join(found)}. These "
-        "node ids are used"
+        "the labels of the paths are exchanged: according to meta.properties, "
+        f"{', '.join(found)}. These node ids are used"
     )
 
 

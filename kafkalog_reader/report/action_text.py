@@ -44,9 +44,14 @@ from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 from kafkalog_reader.audits.partition.partition_audit import joined_names, outvoted_copies
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN
-from kafkalog_reader.report.advice_text import expected_election
+from kafkalog_reader.report.advice_text import expected_election, lists_saving
 from kafkalog_reader.report.before_start import is_complete, keep_commands, until_text
-from kafkalog_reader.report.command_text import export_command, freeze_commands, merge_command
+from kafkalog_reader.report.command_text import (
+    export_command,
+    freeze_commands,
+    merge_command,
+    salvage_command,
+)
 from kafkalog_reader.report.lead_text import lead_text, may_move
 from kafkalog_reader.report.repair_text import (
     BROKERS,
@@ -174,8 +179,8 @@ def _is_pointless(audit: PartitionAudit, code: str, found: Sequence[Finding]) ->
     if code == FORCE_RECOVERY:  # of one segment is enough
         starts = (each.start for each in audit.everyone)
         return any(isinstance(s, Recovery) and s.rebuild is not None for s in starts)
-    if code == COMPARE_REPLICAS:
-        return audit.is_only_replica
+    if code == COMPARE_REPLICAS:  # there is no other copy to add
+        return audit.is_only_replica or is_complete(audit)
     if code == SUPPLY_WHAT_IS_MISSING:
         return is_complete(audit)
     return code == FORBID_UNCLEAN_ELECTION and (
@@ -368,6 +373,9 @@ def _export(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterato
         yield export_command(audit)
     elif audit.merge is not None:
         yield merge_command(audit)
+    elif not audit.elections and not lists_saving(audit):  # no copy can lead: save each
+        for replica in audit.replicas:
+            yield salvage_command(audit, replica, replica.log_start)
 
 
 def _epochs(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.log.record_count import records_text
@@ -10,6 +11,9 @@ from kafkalog_reader.report.open_finding_text import several_text
 from kafkalog_reader.report.spans import offsets_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.plan.lost_already import LostAlready
     from kafkalog_reader.audits.plan.plan import Plan
 
 
@@ -24,11 +28,16 @@ def lost_already_text(plan: Plan) -> str:
         "" if not known else ", all committed" if known == count else f", {known:,} committed"
     )
     names = [*dict.fromkeys(each.name for each in lost)]
-    if len(lost) == 1:
-        where = f"{lost[0].name} {offsets_text(lost[0].first_offset, lost[0].next_offset)}"
-    else:
-        where = names[0] if len(names) == 1 else several_text(names)
+    where = f"{names[0]} {_offsets(lost)}" if len(names) == 1 else several_text(names)
     return shown(
         f"Lost already, whatever starts: up to {records_text(count)}{committed} ({where}), which "
         "no supplied copy holds."
     )
+
+
+def _offsets(lost: Sequence[LostAlready]) -> str:
+    """The offsets of one partition in one range, if there is no other offset between them."""
+    first, last = lost[0], lost[-1]
+    is_one = all(one.next_offset == other.first_offset for one, other in pairwise(lost))
+    between = offsets_text(first.first_offset, last.next_offset)
+    return between if is_one else f"{between}, not all of them"

@@ -62,8 +62,8 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
         )
     elif broker in choice.outvoted:
         why = (
-            "This copy holds other records than more copies or in-sync replicas do, under the same "
-            "leader epoch. A follower would keep them, and Kafka never notices."
+            "More copies, or more in-sync replicas, hold other records under the same leader "
+            "epoch. As a follower, this copy would keep its own, and Kafka never notices."
         )
     else:
         why = (

@@ -216,8 +216,23 @@ def _fork_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
                 )
                 yield from wrapped(text[0].upper() + text[1:], columns)
             elif not parting.is_compared:
-                text = f"{pair} have no offset in common: a snapshot replaced it in one of them."
+                text = f"{pair} have no offset in common: {_why_apart(one, other)}."
                 yield from wrapped(text[0].upper() + text[1:], columns)
+
+
+def _why_apart(one: MetadataCopy, other: MetadataCopy) -> str:
+    """Which offsets two logs hold that cannot be compared, as the files show it."""
+    for each in (one, other):
+        if each.is_truncated_to_snapshot and each.snapshot is not None:
+            return (
+                f"the newest snapshot of {names_text([each])} ends at offset "
+                f"{each.snapshot[0]:,} and is newer than its log, which the next start drops"
+            )
+    early, late = sorted((one, other), key=lambda each: each.batches.start or 0)
+    return (
+        f"the log of {names_text([late])} begins at offset {late.batches.start or 0:,}, and that "
+        f"of {names_text([early])} ends before offset {early.batches.next_offset:,}"
+    )
 
 
 def _alike(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:

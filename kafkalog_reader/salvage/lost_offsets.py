@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from kafkalog_reader.salvage.offset_coverage import LostOffsets
 from kafkalog_reader.salvage.readable_batches import ReadableBatches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.salvage.survey import Survey
@@ -28,6 +29,7 @@ def lost_offsets(
     source: ReadableBatches,
     found: Survey,
     expected: ExpectedEnds,
+    damaged: Iterable[int] = (),
 ) -> list[LostOffsets]:
     """What is missing between the offsets asked for: at both ends, and between batches.
 
@@ -36,8 +38,11 @@ def lost_offsets(
         source: its readable batches.
         found: what was found in them.
         expected: where the log must reach.
+        damaged: offsets of places that could not be read. Compaction explains no gap there.
     """
     lost = []
+    if found.may_be_cleaned:
+        lost = list(_at_damage(found, damaged))
     if not found.may_be_cleaned:
         lost = [
             LostOffsets(
@@ -58,6 +63,19 @@ def lost_offsets(
         why = f"the checkpointed {must.what} is {must.next_offset}, the readable log ends at {end}"
         lost.append(LostOffsets(first_offset=end, next_offset=must.next_offset, why=why))
     return list(_in_range(lost, source.from_offset, source.to_offset))
+
+
+def _at_damage(found: Survey, damaged: Iterable[int]) -> Iterator[LostOffsets]:
+    """Gaps of a compacted log from the first damaged place in them on."""
+    offsets = sorted({*damaged})
+    for first, last in found.read.missing_ranges:
+        place = bisect_left(offsets, first)
+        if place < len(offsets) and offsets[place] <= last:
+            yield LostOffsets(
+                first_offset=offsets[place],
+                next_offset=last + 1,
+                why="the batch there is damaged, and no readable one is there",
+            )
 
 
 def held_elsewhere(

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
 
+    from kafkalog_reader.audits.log.torn_batch import RepairedBatch
     from kafkalog_reader.io.evidence import PartitionDirectory
-    from kafkalog_reader.salvage.repair import RepairedBatch
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.best_replica import Lacking
     from kafkalog_reader.tables.offset_order import DoubtfulBatches
@@ -180,6 +180,7 @@ def manifest_text(
     *,
     topics_left_out: Iterable[str] = (),
     is_finished: bool,
+    is_whole: bool = True,
 ) -> str:
     """The whole manifest.
 
@@ -187,8 +188,10 @@ def manifest_text(
         form: ``parquet`` or ``segments``.
         inputs: paths as given.
         partitions: in the order in which they were salvaged.
-        topics_left_out: those that no other cluster can take over.
+        topics_left_out: those that no other cluster can take over, and those whose copies are of
+            several topics.
         is_finished: whether the salvage ran to its end.
+        is_whole: whether no topic was left out that another salvage can write.
     """
     content = {
         MANIFEST_KEY: __version__,
@@ -196,7 +199,7 @@ def manifest_text(
         "inputs": [shown(path) for path in inputs],
         "topicsLeftOut": sorted(topics_left_out),
         "isFinished": is_finished,
-        "isComplete": is_finished and all(each.is_complete for each in partitions),
+        "isComplete": is_finished and is_whole and all(each.is_complete for each in partitions),
         "partitions": [partition.as_json() for partition in partitions],
     }
     return json.dumps(content, indent=1) + "\n"

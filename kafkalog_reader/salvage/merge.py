@@ -174,10 +174,18 @@ def _lost(sources: Sequence[_Source], together: Survey) -> list[LostOffsets]:
     expected = ExpectedEnds()
     for source in sources:
         expected.prepare(source.salvaged.directory.log_directory)
+    damaged = {
+        place.offset
+        for source in sources
+        for place in source.salvaged.left_out.first
+        if place.offset is not None
+    }
     found = [
         lost
         for source in sources
-        for lost in lost_offsets(source.salvaged.directory, source.batches, together, expected)
+        for lost in lost_offsets(
+            source.salvaged.directory, source.batches, together, expected, damaged
+        )
     ]
     widest: list[LostOffsets] = []
     for lost in sorted(found, key=lambda each: (each.first_offset, -each.next_offset)):

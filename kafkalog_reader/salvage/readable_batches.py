@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.log.torn_batch import whole_records
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.format.batch_fields import LAST_CODEC
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.salvage.repair import repaired_flip, repaired_header, whole_records
+from kafkalog_reader.salvage.repair import repaired_flip, repaired_header
 from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.scan import Scan
 from kafkalog_reader.scan.scan_end import ScanEnd
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.audits.log.torn_batch import RepairedBatch
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.salvage.left_out import NotedDamage
-    from kafkalog_reader.salvage.repair import RepairedBatch
     from kafkalog_reader.tables.request import ReadRequest
 
 MAX_TRIES: Final = 10_000

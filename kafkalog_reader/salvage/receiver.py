@@ -163,6 +163,49 @@ def _own_topic_ids(
     evidence: Evidence, request: ReadRequest, given: Mapping[str, str], *, merge: bool
 ) -> dict[tuple[str | None, str], str]:
     """The ids in ``partition.metadata``: a log usually returns to the cluster of its copies."""
+    own = _ids_of_copies(evidence, request)
+    for topic, text in _mixed(own, given, merge=merge).items():
+        raise UsageError(f"{shown(topic)}: {text}")
+    return {key: next(iter(ids)) for key, ids in own.items() if len(ids) == 1}
+
+
+def mixed_topics(
+    evidence: Evidence, request: ReadRequest, given: Iterable[str], *, merge: bool
+) -> dict[str, str]:
+    """Topics whose copies are of several topics of that name, and what to do about each.
+
+    Args:
+        evidence: the damaged copies.
+        request: which of them.
+        given: topics whose id was given.
+        merge: whether one log is made of all copies.
+    """
+    if request.replica != "best":
+        return {}
+    return _mixed(_ids_of_copies(evidence, request), given, merge=merge)
+
+
+def _mixed(
+    own: Mapping[tuple[str | None, str], set[str]], given: Iterable[str], *, merge: bool
+) -> dict[str, str]:
+    choose = (
+        "Merge those of one"
+        if merge
+        else "Choose one copy: --replica broker:N; salvage other topics with --topic"
+    )
+    named = {*given}
+    return {
+        topic: f"the copies are of {len(ids)} topics of this name, by their topic ids: "
+        f"{', '.join(sorted(ids))}. {choose}"
+        for (_, topic), ids in own.items()
+        if len(ids) > 1 and (merge or topic not in named)
+    }
+
+
+def _ids_of_copies(
+    evidence: Evidence, request: ReadRequest
+) -> dict[tuple[str | None, str], set[str]]:
+    """The topic ids of the copies of each topic."""
     own: dict[tuple[str | None, str], set[str]] = {}
     for directory in evidence.partition_directories(request):
         root, topic = directory.log_directory, directory.topic
@@ -175,15 +218,4 @@ def _own_topic_ids(
             continue
         if topic_id not in (None, ZERO_UUID):
             own.setdefault((root.cluster_id, topic), set()).add(topic_id)
-    for (_, topic), ids in own.items():
-        if len(ids) > 1 and (merge or topic not in given):
-            choose = (
-                "Merge those of one"
-                if merge
-                else "Choose one copy: --replica broker:N; salvage other topics with --topic"
-            )
-            raise UsageError(
-                f"{shown(topic)}: the copies are of {len(ids)} topics of this name, by their topic "
-                f"ids: {', '.join(sorted(ids))}. {choose}"
-            )
-    return {key: next(iter(ids)) for key, ids in own.items() if len(ids) == 1}
+    return own

@@ -53,6 +53,7 @@ def salvage(
     inputs: Sequence[str] = (),
     receiver: Receiver | None = None,
     merge: bool = False,
+    topics_left_out: frozenset[str] = frozenset(),
     progress: Progress = no_progress,
 ) -> Iterator[SalvagedPartition]:
     """Write what can be read of each requested replica; yield each when it is done.
@@ -64,6 +65,7 @@ def salvage(
         inputs: paths as given, for the manifest.
         receiver: the cluster that takes over the logs; None writes Parquet.
         merge: make one log of all copies of a partition; needs a receiver.
+        topics_left_out: those that the caller left out, for the manifest.
         progress: receives the bytes read.
 
     Raises:
@@ -112,7 +114,14 @@ def salvage(
         if done:
             form = "parquet" if receiver is None else "segments"
             folders.write_manifest(
-                manifest_text(form, inputs, done, topics_left_out=foreign, is_finished=is_finished)
+                manifest_text(
+                    form,
+                    inputs,
+                    done,
+                    topics_left_out=foreign | topics_left_out,
+                    is_finished=is_finished,
+                    is_whole=not topics_left_out,
+                )
             )
     if refused:
         raise UsageError("\n".join(refused))
@@ -224,7 +233,8 @@ def _read_and_write(
     counts = salvaged.counts
     counts.found = found.found
     expected.prepare(salvaged.directory.log_directory)
-    salvaged.lost = lost_offsets(salvaged.directory, source, found, expected)
+    damaged = (each.offset for each in salvaged.left_out.first if each.offset is not None)
+    salvaged.lost = lost_offsets(salvaged.directory, source, found, expected, damaged)
     if receiver is not None or salvaged.left_out.count:
         learn_lost_aborts(salvaged.directory, found, damage)
     found.outcomes.settle()

@@ -15,6 +15,7 @@ from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.internal_topic import log_request, record_schema, selects_all
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
+from kafkalog_reader.tables.lost_start import with_starts_checked
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.rows import microseconds
 from kafkalog_reader.tables.schemas.groups import GROUP_COMMITS
@@ -58,7 +59,8 @@ class GroupCommitsTable(Table[LogUnit]):
         """Parts of the best copy of each partition of ``__consumer_offsets``."""
         log = log_request(request, OFFSETS_TOPIC)
         expected = ExpectedEnds()
-        return log_units(chosen_replicas(evidence, log, expected), log, expected=expected)
+        chosen = with_starts_checked(chosen_replicas(evidence, log, expected), evidence, log)
+        return log_units(chosen, log, expected=expected)
 
     def read(
         self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress

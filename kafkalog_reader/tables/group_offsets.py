@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkalog_reader.errors import CorruptCheckpointError, UnsupportedFormatError
+from kafkalog_reader.errors import (
+    CorruptCheckpointError,
+    CorruptRecordError,
+    LogPosition,
+    UnsupportedFormatError,
+)
 from kafkalog_reader.io.checkpoints import read_leader_epochs
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import best_replica
@@ -28,7 +34,7 @@ from kafkalog_reader.tables.group_commits import (
 )
 from kafkalog_reader.tables.internal_topic import plain_rows
 from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
-from kafkalog_reader.tables.newest_commits import COMMIT_KEY, NewestCommits, valid
+from kafkalog_reader.tables.newest_commits import COMMIT_KEY, NewestCommits
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.rows import build_from_dicts
@@ -54,7 +60,9 @@ class GroupOffsetsTable(InternalTopicTable):
     """One row for each group, topic and partition with a commit that was not removed."""
 
     name: ClassVar[str] = "group_offsets"
-    doc: ClassVar[str] = "one row per group and partition: committed offset, lag, whether it holds"
+    doc: ClassVar[str] = (
+        "one row per group and partition: committed offset, lag, whether it is valid"
+    )
     columns: ClassVar[tuple[Column, ...]] = GROUP_OFFSETS
     log_topic: ClassVar[str] = OFFSETS_TOPIC
 
@@ -102,8 +110,11 @@ def current_commits(unit: LogUnit, request: ReadRequest, progress: Progress) -> 
         if moment is None:
             newest.add_records(records)
         else:
-            newest.add(moment.counted(valid(commits_in(records, schema, asked))))
+            newest.add(moment.counted(commits_in(records, schema, asked)))
     current = newest.commits()
+    for offset, problem in newest.unreadable:
+        where = LogPosition(shown(unit.slices[0].directory.path), offset=offset)
+        request.damage.hides(CorruptRecordError(problem, where), offset + 1)
     current = current.filter(pc.invert(current["isTombstone"]))
     return current.sort_by([(name, "ascending") for name in COMMIT_KEY])
 

@@ -37,6 +37,8 @@ _KINDS: Final = {
     "ConsumerGroup": "consumer", "ShareGroup": SHARE, "StreamsGroup": STREAMS, "Group": CLASSIC,
 }  # fmt: skip
 """Type of a group by how the names of its records begin, as ``kafka-groups`` prints it."""
+UNKNOWN_TYPE: Final = "no known release has record type"
+"""Begins the problem of a record that its coordinator passes over."""
 _TYPE_SIZE: Final = 2
 _COLUMNS: Final = ("clusterId", "brokerId", "partition", "offset", "timestamp", "key", "value")
 _SCHEMA: Final = record_schema(_COLUMNS)
@@ -138,7 +140,7 @@ def _decoded(record: Mapping[str, Any]) -> GroupRecord:
     try:
         key = decode_key(Family.GROUP, record["key"])
         if key.message is None:
-            problem = f"no known release has record type {key.type}"
+            problem = f"{UNKNOWN_TYPE} {key.type}"
             row |= {"problem": problem, "key": record["key"], "value": value}
             return GroupRecord(row=row)
         found = {

@@ -24,6 +24,8 @@ _COUNTED: Final = ("none", "committed")
 """Transaction states of valid commits."""
 _HELD_BYTES: Final = 32 << 20
 """Bytes of records that are held: the more of them, the more are superseded and not decoded."""
+_NOTED: Final = 10_000
+"""Unreadable records that are noted."""
 _GATHERED: Final = 1 << 17
 """Commits that are gathered before the superseded ones are dropped."""
 
@@ -36,6 +38,9 @@ class NewestCommits:
             ``problem`` and those of ``COMMIT_KEY``.
         request: selects topic partitions.
         held_bytes: records of no more bytes than this are decoded together.
+
+    Attributes:
+        unreadable: (offset, problem) of records that no coordinator can load, the first ones.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class NewestCommits:
         self._size = 0
         self._parts = [schema.empty_table()]
         self._added = 0
+        self.unreadable: list[tuple[int, str]] = []
 
     def add_records(self, records: pa.RecordBatch) -> None:
         """Take more records of the log, in its order, as ``commit_records`` yields them."""
@@ -57,7 +63,9 @@ class NewestCommits:
         self._size += records.nbytes
 
     def add(self, commits: pa.RecordBatch) -> None:
-        """Take more commits; superseded ones are dropped from time to time."""
+        """Take more commits; those that cannot be read or are superseded are dropped."""
+        self._note(commits)
+        commits = valid(commits)
         self._parts.append(pa.table(commits))
         self._added += len(commits)
         if self._added > max(_GATHERED, 2 * len(self._parts[0])):
@@ -75,9 +83,21 @@ class NewestCommits:
             return
         commits = commits_in(last_of_each_key(records), self._schema, self._request)
         if commits["problem"].null_count < len(commits):  # an older one may hold instead
+            self._note(commits)
             commits = commits_in(pa.concat_batches(records), self._schema, self._request)
+            commits = commits.filter(pc.is_null(commits["problem"]))
         self._held, self._size = [], 0
-        self.add(valid(commits))
+        self.add(commits)
+
+    def _note(self, commits: pa.RecordBatch) -> None:
+        """Keep where the records are that cannot be read, up to a number of them."""
+        if commits["problem"].null_count == len(commits):
+            return
+        is_wrong = pc.and_(pc.is_valid(commits["problem"]), _is_counted(commits))
+        wrong = commits.filter(is_wrong)[: _NOTED - len(self.unreadable)]
+        self.unreadable += zip(
+            wrong["recordOffset"].to_pylist(), wrong["problem"].to_pylist(), strict=True
+        )
 
     def _drop_superseded(self) -> pa.Table:
         together = pa.concat_tables(self._parts)

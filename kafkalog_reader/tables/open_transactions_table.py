@@ -168,7 +168,7 @@ class OpenTransactionsTable(Table[OpenTransactionsUnit]):
     """One row for each transaction that is open at the end of a partition's best copy."""
 
     name: ClassVar[str] = "open_transactions"
-    doc: ClassVar[str] = "one row per open transaction: since when, who may end it, what it holds"
+    doc: ClassVar[str] = "one row per open transaction: since when, who may end it, what it blocks"
     columns: ClassVar[tuple[Column, ...]] = OPEN_TRANSACTIONS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[OpenTransactionsUnit]:

@@ -82,7 +82,11 @@ def found(root: Path, old: Replica, new: Replica) -> Found:
         pytest.param(
             (HELD, 12, None),
             ("0-4/e0", 5, None),
-            [("unchanged", 0, 5, 5), ("lostCommitted", 5, 10, 5)],
+            [
+                ("unchanged", 0, 5, 5),
+                ("lostCommitted", 5, 10, 5),
+                ("lostCommitted", 10, 12, None),
+            ],
             id="the_high_watermark_is_beyond_the_end",
         ),
         pytest.param(

@@ -330,6 +330,6 @@ def test_a_damaged_record_does_not_hide_the_groups(tmp_path: Path, run: Run) -> 
     assert "CRC is wrong" in answer.err
     assert (
         f"Not known: offset 0 of __consumer_offsets-0 is unreadable ({log} at position 0): commits "
-        "and group states there are not shown, and older ones may be\n"
+        "and group states there are not shown, maybe older ones instead\n"
     ) in answer.err
     assert run("groups", path, "--mode", "FAILFAST").status == 2

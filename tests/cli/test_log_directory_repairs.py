@@ -102,6 +102,49 @@ def test_two_copies_under_one_name_do_not_become_one(state: Path, run: Run) -> N
     ]
 
 
+FUTURE: Final = "t-0.0123456789abcdef0123456789abcdef-future"
+
+
+def test_a_future_copy_beside_its_replica_is_moved_out(state: Path, run: Run) -> None:
+    """LogManager#recoverAbandonedFutureLogs renames it: "Directory not empty" (seen on 4.4.0)."""
+    sound = run("plan", ".")
+    shutil.copytree(state / "broker-1" / "t-0", state / "broker-1" / FUTURE)
+    commands = commands_of_all(run, "KL-010")
+    assert commands == [
+        "mkdir -p ./aside/broker-1",
+        f"mv ./broker-1/{FUTURE} ./aside/broker-1/{FUTURE}",
+    ]
+    plan = run("plan", ".")
+    assert plan.status == run("verify", ".").status == 1
+    assert "NO PLAN t-0: broker 1 does not come up" in plan.out
+    assert "Start broker" not in plan.out
+    (down,) = (row for row in recoveries(run, ".") if row["outcome"] != "loads")
+    assert (down["brokerId"], down["outcome"]) == (1, "brokerAborts")
+    do(commands)
+    assert run("plan", ".").out == sound.out
+
+
+def test_a_partition_on_two_disks_keeps_its_broker_from_every_partition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    """LogManager#loadLog: "Duplicate log directories" ends the broker, not the partition."""
+    shutil.copytree(STOPPED, tmp_path / "state")
+    monkeypatch.chdir(tmp_path / "state")
+    shutil.copytree("broker-0/headers-0", "second/headers-0")
+    lines = Path("broker-0", META).read_text().splitlines()
+    kept = [line for line in lines if not line.startswith("directory.id")]
+    Path("second", META).write_text("\n".join([*kept, "directory.id=AAAAAAAAAAAAAAAAAAABAA", ""]))
+    assert {each["outcome"] for each in recoveries(run, ".")} == {"brokerAborts"}
+    refused = "broker-0/headers-0 and ./second/headers-0: two directories of one partition"
+    for selected in ([], ["--topic", "append-time"]):
+        plan = " ".join(run("plan", ".", *selected).out.split())
+        assert refused in plan
+        assert "Start" not in plan
+    arguments = [".", "--topic", "append-time", "--verbose"]
+    compared = CliRunner().invoke(replica_diff, arguments, standalone_mode=False).stdout
+    assert refused in " ".join(compared.split())
+
+
 META = "meta.properties"
 
 
@@ -144,6 +187,16 @@ def test_an_empty_meta_properties_is_found_by_every_command(state: Path, run: Ru
     assert properties((state / "broker-1" / META).read_text()) == properties(written)
     assert (state / "aside" / "broker-1" / META).read_text() == ""
     assert "KL-312" not in run("verify", ".").out
+
+
+def test_a_reserved_directory_id_is_named_by_every_command(state: Path, run: Run) -> None:
+    """DirectoryId#reserved: a 4.4.0 broker ends; ids below 100 mean lost, unassigned, migrating."""
+    lines = (state / "broker-1" / META).read_text().splitlines()
+    kept = [line for line in lines if not line.startswith("directory.id")]
+    reserved = "directory.id=AAAAAAAAAAAAAAAAAAAAAQ"
+    (state / "broker-1" / META).write_text("\n".join([*kept, reserved, ""]))
+    commands_of_all(run, "KL-312")
+    assert "AAAAAAAAAAAAAAAAAAAAAQ is reserved" in " ".join(run("verify", ".").out.split())
 
 
 def test_a_controller_without_meta_properties_is_named(state: Path, run: Run) -> None:

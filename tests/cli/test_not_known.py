@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 import kafkalog_reader
 from fixtures import captures
+from fixtures.builder import cluster, data_batch, replica
 from kafkalog_reader.cli.not_known import MAX_SENTENCES, say_not_known, sentences
 from kafkalog_reader.errors import CorruptRecordError, LogPosition
+from kafkalog_reader.format.record import Record
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.hidden_records import HiddenRecords
+from tests.cli.test_groups import commit, text, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,6 +169,44 @@ def test_dropmalformed_says_nothing_and_ends_with_1(tmp_path: Path, run: Run) ->
     arguments = ("records", root, "--topic", "codec-none", "--mode", "dropmalformed")
     answer = run(*arguments)
     assert (answer.status, answer.err) == (1, "")
+
+
+GROUP_KEY: Final = struct.pack(">h", 2) + text("g")
+COMMIT_KEY: Final = struct.pack(">h", 1) + text("g") + text("t") + struct.pack(">i", 0)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_hidden"),
+    [
+        pytest.param(COMMIT_KEY, b"\0\x09zz", True, id="commit_of_an_unknown_version"),
+        pytest.param(COMMIT_KEY, b"\0\x03\0", True, id="truncated_commit"),
+        pytest.param(b"\0", b"x", True, id="truncated_key"),
+        pytest.param(GROUP_KEY, b"\0\x4d", True, id="group_of_an_unknown_version"),
+        pytest.param(GROUP_KEY[:4], b"\0\1", True, id="truncated_key_of_a_group"),
+        pytest.param(b"\0\x4dabc", b"x", False, id="unknown_type_that_coordinators_pass_over"),
+        pytest.param(COMMIT_KEY, None, False, id="tombstone"),
+    ],
+)
+def test_a_record_that_no_coordinator_can_load_is_not_passed_over_in_silence(
+    key: bytes, value: bytes | None, is_hidden: bool, tmp_path: Path, run: Run
+) -> None:
+    """The older commit of the group would look like the current one."""
+    record = data_batch(1, [Record(offset_delta=0, key=key, value=value)])
+    write(tmp_path, commit(0, 2), record)
+    answer = run("groups", tmp_path)
+    assert answer.status == is_hidden
+    said = "Not known: offset 1 of __consumer_offsets-0 is unreadable ("
+    assert (said in answer.err) is is_hidden
+    assert "Traceback" not in answer.err
+
+
+def test_a_state_of_a_transaction_that_cannot_be_read_is_named(tmp_path: Path, run: Run) -> None:
+    key = struct.pack(">h", 0) + text("id")
+    batch = data_batch(0, [Record(offset_delta=0, key=key, value=b"\0\x4d")])
+    cluster(tmp_path, {0: [replica([batch], topic="__transaction_state", high_watermark=1)]})
+    answer = run("transactions", tmp_path, "--by", "id")
+    assert answer.status == 1
+    assert "Not known: offset 0 of __transaction_state-0 is unreadable (" in answer.err
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,36 @@ def test_the_headline_says_where_only_whole_records_are_kept(run: Run, tmp_path:
     assert "No whole record is lost then." in text
 
 
+def test_whole_records_of_a_torn_batch_are_saved_before_a_start_cuts_them(
+    run: Run, tmp_path: Path
+) -> None:
+    """Salvage keeps 2 of its 3 records; the start removes the batch, as no copy has it whole."""
+    path = write(tmp_path, {1: {"t": "a,b,c@0/e0 d,e,f@3/e0"}, 2: {"t": "a,b,c@0/e0 d,e,f@3/e0"}})
+    for log in path.glob("broker-*/t-0/*.log"):
+        log.write_bytes(log.read_bytes()[:-1])
+    document = plan(run("plan", path, "--format", "json"))
+    (gone,) = document["partitions"][0]["lostRanges"]
+    assert (gone["brokers"], gone["firstOffset"], gone["nextOffset"]) == ([1, 2], 3, 5)
+    text = " ".join(run("plan", path).out.split())
+    assert "an unfinished batch with 2 records of 3 still whole" in text
+    assert "no whole record" not in text.lower()
+    (command,) = document["steps"][0]["commands"]
+    saved = run(*shlex.split(command.replace("SAVED", str(tmp_path / "saved")))[1:])
+    assert "offsets 3 to 4 kept: 2 whole records of 3 in a torn batch" in saved.out
+    found = " ".join(run("verify", path, "--verbose").out.split())
+    assert "no whole record" not in found
+
+
+def test_a_torn_batch_that_another_copy_has_whole_loses_nothing(run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path, {1: {"t": "a,b,c@0/e0 d,e,f@3/e0"}, 2: {"t": "a,b,c@0/e0 d,e,f@3/e0"}})
+    (log,) = path.glob("broker-1/t-0/*.log")
+    log.write_bytes(log.read_bytes()[:-1])
+    document = plan(run("plan", path, "--format", "json"))
+    assert (
+        document["lost"]["lostCommittedRecords"] == document["lost"]["lostUncommittedRecords"] == 0
+    )
+
+
 def test_the_text_begins_with_the_order_and_the_loss(run: Run) -> None:
     answer = run("plan", S3_2)
     assert answer.out.startswith("Start brokers 1 and 2, then broker 0. Lost then: 3 records,")
@@ -304,6 +334,9 @@ def test_a_wrong_choice_is_refused_by_name(run: Run) -> None:
     answer = run("plan", S3_2, "--elect", "t-9=1")
     assert answer.status == 2
     assert "no partition t-9 among the inputs" in answer.err
+    answer = run("plan", S3_2, "--elect", "t-0=7")
+    assert answer.status == 2
+    assert "broker 7 has no copy of t-0 among the inputs" in answer.err
 
 
 def test_replica_diff_of_several_partitions_shows_the_first_lines_of_the_plan(
@@ -524,7 +557,7 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     assert place == ("KL-310", None, str(root))
     script = run("plan", root, "--format", "script")
     assert script.status == 1
-    message = "KL-310 broker 0: according to the metadata log codec-none-0 is on broker 0"
+    message = "KL-310 CRITICAL broker 0: according to the metadata log codec-none-0 is on"
     assert message in script.out
     assert "go_on 'These steps do not settle that" in script.out
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures import captures
+from fixtures.jars import cache_directory
+from fixtures.quorums.capture import TRIALS
 from tests.audits.quorum.controllers import write_controllers
 
 if TYPE_CHECKING:
@@ -124,3 +126,12 @@ def test_a_sound_quorum_has_no_severe_finding(tmp_path: Path, run: Run) -> None:
 
 def test_verify_does_not_mention_it_for_brokers_that_lag(run: Run) -> None:
     assert "kafkalog quorum" not in run("verify", CAPTURE).out
+
+
+def test_logs_without_a_common_offset_say_what_each_holds(run: Run) -> None:
+    """The start of controller 3 drops its log: its newest snapshot is newer."""
+    trials = captures.unpacked(TRIALS, cache_directory() / "captures")
+    printed = run("quorum", trials / "state-103" / "trial-1" / "before")
+    text = " ".join(printed.out.split())
+    assert "have no offset in common: the newest snapshot of node 3 ends at offset" in text
+    assert "is newer than its log, which the next start drops" in text

@@ -491,3 +491,23 @@ def test_copies_that_contradict_each_other_are_named(tmp_path: Path, run: Run) -
             "isUnderOneLeaderEpoch": True,
         }
     ]
+
+
+def test_topics_of_one_id_are_written_where_another_topic_has_two(tmp_path: Path, run: Run) -> None:
+    """One copy of t-0 is of a deleted topic of that name; u-0 is not affected."""
+    brokers = {
+        n: [
+            replica("a@0/e0", topic="t", topic_id=f"{n:A<22d}"),
+            replica("b@0/e0", topic="u", topic_id=f"{9:A<22d}"),
+        ]
+        for n in (1, 2)
+    }
+    cluster(tmp_path / "in", brokers)
+    answer = run("salvage", tmp_path / "in", "--output", tmp_path / "out")
+    assert answer.status == 1
+    assert answer.out.startswith("u-0: 1 record")
+    assert "left out: t: the copies are of 2 topics of this name" in answer.err
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["topicsLeftOut"], manifest["isComplete"]) == (["t"], False)
+    named = run("salvage", tmp_path / "in", "--topic", "t", "--output", tmp_path / "alone")
+    assert (named.status, (tmp_path / "alone").exists()) == (2, False)

@@ -92,6 +92,16 @@ def test_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
         pytest.param(Leftovers(), "nothing, it is empty", id="nothing"),
         pytest.param(Leftovers(has_folders=True), "only empty folders", id="folders"),
         pytest.param(
+            Leftovers(files=Counter({"/": 1})),
+            "a link to a folder, not followed: give the folder that it leads to",
+            id="one_link",
+        ),
+        pytest.param(
+            Leftovers(files=Counter({"/": 3})),
+            "3 links to folders, not followed: give the folders that they lead to",
+            id="links",
+        ),
+        pytest.param(
             Leftovers(files=Counter({"*.gz": 1})), "1 file named *.gz (unpack it first)", id="one"
         ),
         pytest.param(
@@ -129,3 +139,14 @@ def test_what_was_found_instead_is_said(leftovers: Leftovers, text: str) -> None
 def test_advice_follows_files_of_other_programs() -> None:
     text = str(Leftovers(files=Counter({"snapshot.*": 2})))
     assert text.startswith("2 files named snapshot.* (a ZooKeeper snapshot ")
+
+
+def test_links_to_folders_are_counted_as_such(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    evidence = tmp_path / "evidence"
+    evidence.mkdir()
+    for name in ("b1", "b2"):
+        (evidence / name).symlink_to(tmp_path / "disk")
+    folder = look_into(str(evidence), follow_links=False)
+    assert str(Leftovers(files=folder.files)).startswith("2 links to folders, not followed")
+    assert not folder.folders

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from click.testing import CliRunner
+
 from fixtures.builder import cluster, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.findings import findings_of
+from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.report.action_text import actions_of
 from kafkalog_reader.tables.request import ReadRequest
@@ -49,3 +53,23 @@ def test_the_only_copy_of_records_is_not_moved_aside(tmp_path: Path) -> None:
     asked = {action.code: action for action in actions_of(audit, found)}
     assert "broker 0 should lead" in asked["A5"].text
     assert "A6" not in asked
+
+
+def test_all_copies_that_there_are_need_no_other_ones(tmp_path: Path) -> None:
+    """Both epoch files are damaged: no copy can lead, and each is saved by itself."""
+    files = {"leader-epoch-checkpoint": b"0\n1\n0 x\n"}
+    copy = replica("0-3/e0 4-7/e0", high_watermark=8, files=files)
+    state = PartitionState(replicas=(0, 1), in_sync=(0, 1), leader=0, leader_epoch=0)
+    roots = cluster(tmp_path / "all", {n: [copy, metadata_log([state])] for n in (0, 1)})
+    for broker, root in roots.items():
+        log = root / "t-0" / "00000000000000000000.log"
+        content = bytearray(log.read_bytes())
+        content[70 + broker] ^= 3  # two bits, so that none can be put right
+        log.write_bytes(content)
+    arguments = [str(tmp_path / "all"), "--topic", "t", "--partition", "0"]
+    text = CliRunner().invoke(replica_diff, arguments).output.replace("\\\n", " ")
+    assert "A22" not in text
+    saving = [
+        line.strip() for line in text.splitlines() if line.strip().startswith("kafkalog salv")
+    ]
+    assert [" --replica broker:0 " in each for each in saving] == [True, False]

@@ -63,6 +63,28 @@ def manifest(output: Path) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.parametrize("copies", [1, 2], ids=["one-copy", "merged"])
+def test_compaction_explains_no_gap_where_a_batch_is_damaged(copies: int, tmp_path: Path) -> None:
+    """Offsets 11 to 13 were cleaned before; 15 was there, and is readable nowhere."""
+    log = "0-9/e0[0,4,9] a@10/e0 b@14/e0 c@15/e0 d@16/e0"
+    cluster(tmp_path / "in", {n: replica(log, high_watermark=17) for n in range(copies)})
+    for path in (tmp_path / "in").rglob("*.log"):
+        content = bytearray(path.read_bytes())
+        content[starts(content)[3] + 63] ^= 0x11
+        path.write_bytes(content)
+    receiver = Receiver(topic_ids={"t": TOPIC_ID})
+    evidence = discover([str(tmp_path / "in")])
+    request = ReadRequest(topics=frozenset({"t"}))
+    output = str(tmp_path / "out")
+    (made,) = salvage(evidence, request, output, receiver=receiver, merge=copies > 1)
+    assert [(each.first_offset, each.next_offset) for each in made.lost] == [(15, 16)]
+    assert not made.is_complete
+    (written,) = manifest(tmp_path / "out")["partitions"]
+    assert [(each["firstOffset"], each["lastOffset"]) for each in written["lostOffsets"]] == [
+        (15, 15)
+    ]
+
+
 def test_each_batch_comes_from_a_copy_where_it_is_sound(three: Path, tmp_path: Path) -> None:
     sound = log_of(three, 1).read_bytes()
     for broker, batches in {1: (0, 3), 2: (1, 4), 3: (0, 1, 2)}.items():

@@ -14,6 +14,7 @@ from spark_datasource.option_names import (
     canonical,
     check_applicable,
     unused,
+    warn_of_unused,
 )
 
 
@@ -112,3 +113,15 @@ def test_options_of_reading_are_known_by_their_names_in_spark() -> None:
     assert READING["fromTime"] == "from_time"
     assert READING["kafka.isolation.level"] == "isolation"
     assert set(READING) <= set(KNOWN)
+
+
+def test_unused_options_are_named_with_the_reason(caplog: pytest.LogCaptureFixture) -> None:
+    """Spark passes names in lower case."""
+    warn_of_unused(("groupidprefix", "maxoffsetspertrigger"))
+    assert caplog.messages == [
+        "ignored, because kafkalog reads files and contacts no broker: groupidprefix",
+        "ignored, because only streams have triggers: maxOffsetsPerTrigger",
+    ]
+    caplog.clear()
+    warn_of_unused(())
+    assert caplog.messages == []

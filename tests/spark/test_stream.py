@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 from fixtures.builder import cluster, replica
 from kafkalog_reader.errors import KafkaLogError
@@ -289,6 +290,35 @@ def test_a_checkpoint_of_another_query_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KafkaLogError, match="holds offsets of other-0, which its options do not"):
         reader(path, subscribe="t").partitions(start, end)
     assert read(lenient, start, end) == ["0:1"]  # one topic fewer is a choice
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"endingOffsets": "latest"}, "option endingOffsets: a stream has no end"),
+        ({"table": "batches"}, "table batches cannot be streamed: only records can"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("available_now", [True, False])
+def test_a_query_fails_with_the_sentence_about_its_options(
+    spark: SparkSession,
+    tmp_path: Path,
+    options: dict[str, str],
+    problem: str,
+    available_now: bool,
+) -> None:
+    """Spark's own error would be that of the cleaning up after it."""
+    stream = spark.readStream.format("kafkalog").options(**options).load(str(logs(tmp_path, 1)))
+    writer = stream.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "c"))
+    writer = writer.trigger(availableNow=True) if available_now else writer
+    query = writer.start()
+    with pytest.raises(StreamingQueryException) as caught:
+        query.awaitTermination(60)
+    assert f"[KAFKALOG.INVALID_REQUEST] {problem}" in str(caught.value)
+    assert "Traceback" not in str(caught.value)
+    assert "UnboundLocalError" not in str(caught.value)
 
 
 @pytest.mark.spark

@@ -321,6 +321,17 @@ FETCH_METADATA_AGAIN: Final = action(
     ),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/__cluster_metadata-0 /mnt/b1/aside/",
 )
+MOVE_FUTURE_COPY: Final = action(
+    "A44",
+    "move-future-copy",
+    short="before the next start, move the future copy out of the log directory, never delete it: "
+    "its replica stays and is served",
+    explanation="A broker makes a future copy in another log directory, to move a replica from "
+    "disk to disk. Both are in one directory where the files of two disks were put together. The "
+    "broker then fails to rename the future copy (Directory not empty), and does not start.",
+    warnings=("Where the future copy reaches further than its replica, compare both first.",),
+    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N.ID-future /mnt/b1/aside/",
+)
 MOVE_STRANGE_NAME: Final = action(
     "A32",
     "move-strange-name",

@@ -51,7 +51,7 @@ EVERY_LEADER_LOSES_COMMITTED: Final = rule(
     reader="Consumers that read further see other records at the same offsets, or an offset out of "
     "range.",
     actions=(SAVE_RECORDS, FORBID_UNCLEAN_ELECTION, CHOOSE_A_BRANCH),
-    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.OF_NEXT_START),
 )
 DAMAGE_RECOVERABLE_FROM_PEER: Final = rule(
     "KL-904",

@@ -164,10 +164,12 @@ NOT_A_REPLICA_DIRECTORY: Final = rule(
     "not-a-replica-directory",
     severity="I",
     title="a directory that is not a live replica",
-    explanation="A -delete, -stray or -future directory. It is counted by size and not compared.",
+    explanation="A -delete, -stray or -future directory. It is counted by size and not compared. "
+    "It is high where a future copy is beside its replica in one log directory: its broker does "
+    "not start.",
     start="-delete is removed shortly after the start; -stray is kept. -future continues to catch "
     "up; a KRaft broker (3.7 and later) puts it in the place of its replica if the metadata log "
-    "has the replica in that log directory.",
+    "has the replica in that log directory. It does not start where both are in one.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
@@ -224,8 +226,8 @@ FOLDER_OF_ANOTHER_PARTITION: Final = rule(
     explanation="A folder was renamed, or two folders were exchanged. Either the metadata log has "
     "no such partition on this broker, and the broker lacks the folder of another one of the same "
     "topic id; or the first batches are those that the other brokers have in another partition, "
-    "and not those of their copies of this one. Findings that follow from the wrong name are left "
-    "out.",
+    "and not those of their copies of this one; or partition.metadata has the topic id of another "
+    "topic. Findings that follow from the wrong name are left out.",
     start="A broker trusts the name: it renames a folder that is not assigned to it to -stray and "
     "creates an empty replica of the other partition, or it serves the records of one partition as "
     "those of another.",

@@ -200,7 +200,7 @@ START_WILL_CUT: Final = rule(
     reader="Records that were cut can be read only while another replica has them and leads.",
     actions=(DO_NOT_START, COMPARE_REPLICAS, SAVE_RECORDS),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.HIGH_WITH_PEER, Role.BY_FOLDER_NAME),
+    roles=(Role.HIGH_WITH_PEER, Role.BY_FOLDER_NAME, Role.OF_NEXT_START),
 )
 START_WILL_SERVE_DAMAGE: Final = rule(
     "KL-413",
@@ -292,5 +292,5 @@ START_WILL_EXPIRE: Final = rule(
     reader="Consumers below the new log start get an offset out of range; the records are gone.",
     actions=(KEEP_OLD_SEGMENTS, DO_NOT_START, REBUILD_INDEX),
     lookalikes=(PREALLOCATED,),
-    roles=(Role.HIGH_WITH_PEER, Role.BY_FOLDER_NAME),
+    roles=(Role.HIGH_WITH_PEER, Role.BY_FOLDER_NAME, Role.OF_NEXT_START),
 )

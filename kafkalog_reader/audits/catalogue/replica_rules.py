@@ -69,7 +69,7 @@ LAGGING_REPLICA: Final = rule(
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
     lookalikes=(LAGGING_FOLLOWER,),
-    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.OF_NEXT_START),
 )
 FORKED: Final = rule(
     "KL-503",
@@ -335,7 +335,7 @@ SINGLE_COPY_RANGE: Final = rule(
     reader=NO_EFFECT,
     actions=(LET_BEST_LEAD, SAVE_RECORDS),
     lookalikes=(LAGGING_FOLLOWER,),
-    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.OF_NEXT_START),
 )
 FOLLOWER_MAY_LOOP: Final = rule(
     "KL-521",

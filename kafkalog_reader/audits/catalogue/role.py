@@ -36,6 +36,8 @@ class Role(Enum):
     """Explained by damage anywhere in the replica."""
     REPAIRED_BEFORE_START = auto()
     """About a start that goes well once files are moved aside or written."""
+    OF_NEXT_START = auto()
+    """What a start or an election loses with the files as they are: a plan says so itself."""
     MISLEADS_LOG_END = auto()
     """In the last offset index: the broker looks for the log's end from there."""
     ZERO_TIMES = auto()

@@ -202,15 +202,6 @@ def _left_at(history: History, newest: History) -> int | None:
     return fork.offset if history.log_end_offset > fork.offset else None
 
 
-def _reached(replica: Replica, history: History) -> int:
-    """The offset that a log once reached: its end, or a checkpointed high watermark above it.
-
-    Such a log has lost its end (KL-304): records there were committed, and are missing in this
-    copy. That it lacks them now does not show that it never had them.
-    """
-    return max(history.log_end_offset, replica.checkpointed_high_watermark or 0)
-
-
 def commit_bounds(
     histories: Mapping[Replica, History],
     in_sync: Collection[Replica] | None = None,
@@ -220,13 +211,16 @@ def commit_bounds(
 
     Args:
         histories: one for each replica.
-        in_sync: the in-sync replicas; None if unknown. A record that one of them never had is not
-            committed.
+        in_sync: the in-sync replicas; None if unknown. A record that one of them lacks is not
+            committed, unless its high watermark is above its log end: then its log once had more.
         named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
     """
-    in_sync_end = min(
-        (_reached(replica, histories[replica]) for replica in in_sync or ()), default=_NO_BOUND
+    ends = (
+        histories[replica].log_end_offset
+        for replica in in_sync or ()
+        if (replica.checkpointed_high_watermark or 0) <= histories[replica].log_end_offset
     )
+    in_sync_end = min(ends, default=_NO_BOUND)
     newest = newest_replica(histories, named)
     left_at = {
         replica: None

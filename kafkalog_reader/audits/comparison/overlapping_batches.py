@@ -43,12 +43,15 @@ def take_overlapping(branch: BranchBuilder) -> Iterator[Difference]:
     first = min(log.base_offset for log in branch.members)
     cleaned = any(log.may_be_cleaned(first) for log in branch.members)
     found = _OverlappingBatches(first, may_be_cleaned=cleaned)
+    epoch = min(branch.members, key=lambda log: log.base_offset).stream.leader_epoch
     holders: set[ComparedLog] = set()
     added = first
     while reached := [
         log
         for log in branch.members
-        if not log.stream.ended and log.base_offset < max(first + 1, found.next_offset)
+        if not log.stream.ended
+        and log.base_offset < max(first + 1, found.next_offset)
+        and log.stream.leader_epoch == epoch
     ]:
         log = min(reached, key=lambda each: (each.base_offset, -each.stream.last_offset))
         stream = log.stream
@@ -60,6 +63,9 @@ def take_overlapping(branch: BranchBuilder) -> Iterator[Difference]:
             branch.add(stream.run, stream.index, 1)
             added = max(added, branch.next_offset)
         stream.advance(1)
+    found.is_fork = any(
+        not log.stream.ended and log.base_offset < found.next_offset for log in branch.members
+    )
     kind, records = found.conflicting()
     difference = Difference(
         kind=kind,
@@ -104,11 +110,13 @@ class _OverlappingBatches:
 
     Attributes:
         first_offset, next_offset: the range of offsets, half-open.
+        is_fork: whether a batch of another leader epoch begins in it.
     """
 
     def __init__(self, first_offset: int, *, may_be_cleaned: bool) -> None:
         self.first_offset = first_offset
         self.next_offset = first_offset
+        self.is_fork = False
         self._may_be_cleaned = may_be_cleaned
         self._sides: dict[ComparedLog, _Side] = {}
         self._size = 0
@@ -151,13 +159,22 @@ class _OverlappingBatches:
         """
         if not self._is_decoded:
             return DifferenceKind.CONFLICT, self.held_records
+        if self.is_fork:
+            return DifferenceKind.CONFLICT, max(1, self._differing())
+        count = self._differing()
+        return (DifferenceKind.CONFLICT, count) if count else (DifferenceKind.CLEANED, 0)
+
+    def _differing(self) -> int:
+        """How many offsets hold different records."""
         differing: list[NDArray[np.int64]] = []
         for one, other in combinations(self._sides.values(), 2):
             ours, theirs = joined_records(one.parts), joined_records(other.parts)
             shared, left, right = np.intersect1d(ours.offset, theirs.offset, return_indices=True)
-            differing.append(shared[ours.content[left] != theirs.content[right]])
+            is_other = ours.content[left] != theirs.content[right]
+            is_other |= ours.leader_epoch[left] != theirs.leader_epoch[right]
+            differing.append(shared[is_other])
             if not self._may_be_cleaned:
                 apart = np.setxor1d(ours.offset, theirs.offset)
-                differing.append(apart[apart < min(one.next_offset, other.next_offset)])
-        count = len(np.unique(np.concatenate(differing))) if differing else 0
-        return (DifferenceKind.CONFLICT, count) if count else (DifferenceKind.CLEANED, 0)
+                end = min(one.next_offset, other.next_offset)
+                differing.append(apart if self.is_fork else apart[apart < end])
+        return len(np.unique(np.concatenate(differing))) if differing else 0

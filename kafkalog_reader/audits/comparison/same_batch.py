@@ -55,11 +55,25 @@ def differing_kind(
 
 
 def overlap(streams: Sequence[BatchStream]) -> bool:
-    """Whether the current batches overlap without having the same bounds; all must be intact."""
+    """Whether the current batches overlap without having the same bounds.
+
+    Not where one of them is damaged, or where another leader epoch begins inside one: that is a
+    fork.
+    """
     first, *others = sorted(streams, key=lambda stream: (stream.base_offset, stream.last_offset))
     reached = [each for each in others if each.base_offset <= first.last_offset]
     bounds = {(each.base_offset, each.last_offset) for each in (first, *reached)}
-    return len(bounds) > 1 and all(each.is_intact for each in (first, *reached))
+    if len(bounds) == 1 or not all(each.is_intact for each in (first, *reached)):
+        return False
+    end = max(last for _, last in bounds)
+    return not any(_begins_an_epoch(each, first.leader_epoch, end) for each in streams)
+
+
+def _begins_an_epoch(stream: BatchStream, leader_epoch: int, end: int) -> bool:
+    """Whether one of the next batches in the window, up to an offset, is of another epoch."""
+    run, part = stream.run, slice(stream.index, None)
+    is_other = run.leader_epoch[part] != leader_epoch
+    return bool((is_other & (run.base_offset[part] <= end)).any())
 
 
 def _shows_cleaning(stream: BatchStream) -> bool:

@@ -107,7 +107,9 @@ def follower_outcome(
             and max(otherwise_from, before.log_start_offset) < kept_until
             else _gap(first_cut, target, leader, leading)
         ),
-        is_needless=kept_until < end and max(first_cut, leader.log_start_offset) < common_end,
+        is_needless=(
+            kept_until < end and max(first_cut, target, leader.log_start_offset) < common_end
+        ),  # below the target nothing is fetched again
         otherwise=tuple((rule, offset) for rule, offset in others if offset != target),
     )
 

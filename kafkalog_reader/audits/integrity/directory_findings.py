@@ -10,6 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
+    MOVE_FUTURE_COPY,
     START_WITHOUT_CHECKPOINT,
     SUPPLY_WHAT_IS_MISSING,
 )
@@ -43,7 +44,7 @@ from kafkalog_reader.audits.integrity.partial_copy import (
 )
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.release_signs import LOG_STARTS, release_signs
-from kafkalog_reader.audits.recovery.duplicates import refused_duplicates
+from kafkalog_reader.audits.recovery.duplicates import futures_beside
 from kafkalog_reader.audits.recovery.names import (
     renamed_partition,
     serves_partitions,
@@ -188,6 +189,7 @@ def _unsafe_and_strange(
     follow_links: bool,
 ) -> Iterator[Finding]:
     listed = 0
+    futures = {future for _, future in futures_beside(place.log_directory)}
     is_of_broker = serves_partitions(entry.name for entry in entries)
     for entry in entries:
         if listed == _MAX_LISTED:
@@ -223,12 +225,19 @@ def _unsafe_and_strange(
             found = finding(HOSTILE_NAME, problem, directory=place, file=file)
         elif name is not None and name.state is not None:
             size = _size(entry.path)
+            is_fatal = is_of_broker and entry.name in futures
             found = finding(
                 NOT_A_REPLICA_DIRECTORY,
-                f"{file}: {size:,} bytes, not a replica",
+                f"{file}: the broker does not start: it fails to rename this future copy, because "
+                "its replica is in the same log directory"
+                if is_fatal
+                else f"{file}: {size:,} bytes, not a replica",
+                severity="H" if is_fatal else None,
                 directory=place,
                 file=file,
                 size_in_bytes=size,
+                actions=(MOVE_FUTURE_COPY,) if is_fatal else None,
+                repairs=(move_aside(place.log_directory.path, entry.name),) if is_fatal else (),
             )
         if found is not None:
             listed += 1

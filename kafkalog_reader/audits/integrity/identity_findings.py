@@ -91,8 +91,6 @@ def identity_finding(
 def _refused_together(root: LogDirectory, path: str, *, is_kraft: bool) -> str:
     """Why the node does not start with all its log directories; said of the one that is named."""
     paths = sorted({root.path, *root.siblings})
-    if len(paths) < 2:
-        return ""
     fatal = disk_failures(paths, root.context, is_kraft=is_kraft, node_id=root.broker_id).fatal
     named = f"{shown(path)}: "
     if fatal.startswith(named):

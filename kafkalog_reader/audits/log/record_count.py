@@ -43,7 +43,7 @@ def up_to_text(text: str, damaged: int) -> str:
     return f"{text} and up to {damaged:,} in damaged batches" if damaged else text
 
 
-def cut_text(records: int, damaged: int, torn: int, size_in_bytes: int) -> str:
+def cut_text(records: int, damaged: int, torn: int, size_in_bytes: int, readable: int = 0) -> str:
     """What a start cuts, in the words of every command.
 
     Args:
@@ -51,11 +51,17 @@ def cut_text(records: int, damaged: int, torn: int, size_in_bytes: int) -> str:
         damaged: in damaged batches, at most.
         torn: in the unfinished batch at the end, at most.
         size_in_bytes: of all of it.
+        readable: whole records in the unfinished batch, which ``kafkalog salvage`` keeps.
     """
     if not records and damaged:
         return f"up to {records_text(damaged)} in damaged batches"
     if records:
         return up_to_text(records_text(records), damaged)
+    if readable:
+        return (
+            f"{size_in_bytes:,} bytes at the tail, an unfinished batch with "
+            f"{records_text(readable)} of {torn:,} still whole"
+        )
     held = f" (up to {records_text(torn)})" if torn else ""
     return f"{size_in_bytes:,} bytes at the tail that hold no whole record{held}"
 

@@ -34,6 +34,7 @@ from kafkalog_reader.audits.partition.lost_start import first_base
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, joined
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 from kafkalog_reader.audits.partition.swapped_folders import swapped_folders
+from kafkalog_reader.audits.partition.swapped_topics import swapped_topics
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
@@ -108,7 +109,7 @@ def audit_partition(
     )
     with one_look(directories) as looked_at:
         audit = _audited(auditor, looked_at)
-        return _not_compared(audit, misnamed or swapped_folders(audit))
+        return _not_compared(audit, misnamed or swapped_folders(audit) or swapped_topics(audit))
 
 
 def _not_compared(audit: PartitionAudit, misnamed: tuple[Misnamed, ...]) -> PartitionAudit:

@@ -17,6 +17,7 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.membership import named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole, unseen_brokers
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
@@ -112,6 +113,20 @@ class PartitionAudit:
     def everyone(self) -> tuple[ReplicaAudit, ...]:
         """Every replica supplied; those set aside come last."""
         return (*self.replicas, *(alone.replicas[0] for alone in self.set_aside))
+
+    @property
+    def readable_behind_end(self) -> tuple[int, int]:
+        """The offsets [first, next) of whole records in torn batches behind the longest log.
+
+        ``kafkalog salvage`` keeps them, and the starts cut them; equal if there are none.
+        """
+        end = max((each.log_end for each in self.replicas), default=0)
+        spans = [
+            each.start.readable_in_torn_batch
+            for each in self.replicas
+            if isinstance(each.start, Recovery)
+        ]
+        return end, max((end, *(following for first, following in spans if first <= end)))
 
     @property
     def newest(self) -> ReplicaAudit | None:

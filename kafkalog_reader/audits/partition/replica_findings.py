@@ -100,11 +100,17 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     is_copied = "was copied while it" if is_one else "were copied while they"
     innocent = "" if missing.is_proven else f", unless {names} {is_copied} ran"
     were, them = ("was", "it") if following - first == 1 else ("were", "them")
+    kept = audit.readable_behind_end
+    whole = (
+        f"; of a torn batch, kafkalog salvage keeps {offsets_words(*kept)}"
+        if kept[0] < kept[1]
+        else ""
+    )
     yield finding(
         COMMITTED_RECORDS_MISSING,
         f"{offsets_words(first, following)} {were} committed according to the high-watermark "
         f"{'checkpoint' if is_one else 'checkpoints'} of {names}, but no supplied copy has {them}"
-        f"{innocent}",
+        f"{innocent}{whole}",
         confidence="proven" if missing.is_proven else "possible",
         offsets=(first, following),
         evidence={

@@ -36,13 +36,16 @@ def swapped_folders(audit: PartitionAudit) -> tuple[Misnamed, ...]:
         return ()
     topic = _Topic([each.directory for each in audit.everyone])
     found = [misnamed for each in topic.copies for misnamed in topic.circles(each)]
-    return _decided(found, topic.copies)
+    return decided(found, topic.copies)
 
 
-def _decided(
+def decided(
     found: Sequence[Misnamed], copies: Sequence[PartitionDirectory]
 ) -> tuple[Misnamed, ...]:
-    """Of brokers that each may be the one, that whose checkpoints show it."""
+    """Of brokers that each may be the one, that whose checkpoints show it.
+
+    If none do, the first one is returned with the others named in it.
+    """
     if not found:
         return ()
     fitting = [each for each in found if _fits_renamed(each)]

@@ -16,6 +16,7 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import CLEAN_MARKER_CONTR
 from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_COMMITTED
 from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
@@ -40,7 +41,7 @@ from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
@@ -302,7 +303,7 @@ def _lost(
     ranges, _ = lost_ranges(
         election.candidate, followers, audit.candidates, comparison, by_content=True
     )
-    return tuple(
+    of_batches = tuple(
         LostRecords(
             brokers=tuple(map(_broker, each.replicas)),
             first_offset=each.first_offset,
@@ -311,6 +312,36 @@ def _lost(
         )
         for each in ranges
         if each.records
+    )
+    return (*of_batches, *_lost_with_torn_batch(audit))
+
+
+def _lost_with_torn_batch(audit: PartitionAudit) -> Iterator[LostRecords]:
+    """The whole records of a torn batch that no copy has in a whole one: a start cuts them."""
+    first, following = audit.readable_behind_end
+    if first >= following:
+        return
+    holders = tuple(
+        _broker(each)
+        for each in audit.replicas
+        if isinstance(each.start, Recovery)
+        and each.start.readable_in_torn_batch[0] <= first
+        and each.start.readable_in_torn_batch[1] == following
+    )
+    committed = 0 if audit.missing is None else audit.missing.next_offset
+    known = max(0, min(following, committed) - first)
+    in_sync = () if audit.membership is None else audit.membership.isr
+    is_possible = {*in_sync} & {*map(_broker, audit.replicas)} <= {*holders}
+    rest = following - first - known
+    yield LostRecords(
+        brokers=holders,
+        first_offset=first,
+        next_offset=following,
+        records=CommitCount(
+            known=known,
+            possible=rest if is_possible else 0,
+            uncommitted=0 if is_possible else rest,
+        ),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
@@ -46,24 +47,30 @@ class LostAlready:
 
 
 def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostAlready, ...]:
-    """The ranges of one partition, by offset; of several findings about one range, one."""
-    ranges: list[tuple[int, int, bool]] = []
-    for first, following, is_committed in sorted(_ranges(audit, found)):
-        if ranges and first < ranges[-1][1]:
-            before = ranges.pop()
-            first, following = before[0], max(following, before[1])
-            is_committed = is_committed or before[2]
-        ranges.append((first, following, is_committed))
-    return tuple(
-        LostAlready(
+    """The ranges of one partition, by offset; of several findings about one offset, one."""
+    ranges = [*_ranges(audit, found)]
+    borders = sorted({border for first, following, _ in ranges for border in (first, following)})
+    lost: list[LostAlready] = []
+    for first, following in pairwise(borders):
+        committed = [each[2] for each in ranges if each[0] <= first and following <= each[1]]
+        if not committed:
+            continue
+        piece = LostAlready(
             topic=audit.topic or "",
             partition=audit.partition or 0,
             first_offset=first,
             next_offset=following,
-            is_committed=is_committed,
+            is_committed=any(committed),
         )
-        for first, following, is_committed in ranges
-    )
+        before = lost[-1] if lost else None
+        if before is not None and (before.next_offset, before.is_committed) == (
+            first,
+            piece.is_committed,
+        ):
+            lost[-1] = replace(before, next_offset=following)
+        else:
+            lost.append(piece)
+    return tuple(lost)
 
 
 def is_lost_end(found: Finding, end: int) -> bool:
@@ -72,7 +79,9 @@ def is_lost_end(found: Finding, end: int) -> bool:
 
 
 def _ranges(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[tuple[int, int, bool]]:
-    end = max(each.log_end for each in audit.everyone)
+    end = max(*(each.log_end for each in audit.everyone), audit.readable_behind_end[1])
+    for begin, stop in () if audit.merge is None else audit.merge.lost:
+        yield begin, stop, any(each.bounds.known >= stop for each in audit.replicas)
     for each in found:
         first, following = each.first_offset, each.next_offset
         if first is None or following is None:

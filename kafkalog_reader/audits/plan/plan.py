@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | {COMMITTED_RECORDS_MISSING}
 """Findings that no order of starts settles."""
-_SETTLED_BY_REPAIRS: Final = codes_with(Role.REPAIRED_BEFORE_START)
+_SETTLED_BY_REPAIRS: Final = codes_with(Role.REPAIRED_BEFORE_START) | codes_with(Role.OF_NEXT_START)
+"""Of a partition whose files are repaired first: the plan that is made then answers them."""
 UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
 
 

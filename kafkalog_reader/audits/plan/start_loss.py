@@ -30,6 +30,7 @@ class StartLoss:
         records: number of client records that are removed, as far as they were counted.
         max_in_damaged_batches: what damaged batches that are removed hold at most.
         max_in_torn_batch: the same of the unfinished batch at the end.
+        readable_in_torn_batch: the offsets [first, next) of its whole records.
         size_in_bytes: of what is deleted.
         reason: why, with file and position.
     """
@@ -44,6 +45,7 @@ class StartLoss:
     reason: str
     max_in_damaged_batches: int = 0
     max_in_torn_batch: int = 0
+    readable_in_torn_batch: tuple[int, int] = (0, 0)
     size_in_bytes: int = 0
 
     @property
@@ -56,12 +58,16 @@ class StartLoss:
         if self.outcome is not StartOutcome.CUT:
             return up_to_text(records_text(self.records), self.max_in_damaged_batches)
         return cut_text(
-            self.records, self.max_in_damaged_batches, self.max_in_torn_batch, self.size_in_bytes
+            self.records,
+            self.max_in_damaged_batches,
+            self.max_in_torn_batch,
+            self.size_in_bytes,
+            self.readable_in_torn_batch[1] - self.readable_in_torn_batch[0],
         )
 
     @property
     def is_tail(self) -> bool:
-        """Whether only bytes at the end are removed that hold no whole record."""
+        """Whether only bytes at the end are removed, which hold no whole batch."""
         no_record = self.first_offset >= self.next_offset and not self.records
         return self.outcome is StartOutcome.CUT and no_record
 
@@ -97,6 +103,7 @@ def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
             reason=recovery.reason,
             max_in_damaged_batches=recovery.max_cut_in_damaged_batches,
             max_in_torn_batch=recovery.max_cut_in_torn_batch,
+            readable_in_torn_batch=recovery.readable_in_torn_batch,
             size_in_bytes=recovery.bytes_cut,
         )
 

@@ -45,10 +45,12 @@ class DiskFailures:
     Attributes:
         fatal: why the broker does not start; empty if it starts.
         offline: why a log directory is taken offline, by its path.
+        directory_ids: of every log directory, by its path; None if it is unknown.
     """
 
     fatal: str = ""
     offline: Mapping[str, str] = field(default_factory=dict)
+    directory_ids: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +99,12 @@ def disk_failures(
     """
     context = context.following_links()
     disks = [_read(path, context) for path in paths]
+    ids = {disk.path: None if disk.meta is None else disk.meta.directory_id for disk in disks}
     if not (is_kraft or any(disk.shows_kraft for disk in disks)):
-        return DiskFailures()
+        return DiskFailures(directory_ids=ids)
     offline = {disk.path: f"{disk.file}: {disk.problem}" for disk in disks if disk.problem}
-    return DiskFailures(fatal=next(_fatal(disks, node_id, context), ""), offline=offline)
+    fatal = next(_fatal(disks, node_id, context), "")
+    return DiskFailures(fatal=fatal, offline=offline, directory_ids=ids)
 
 
 def _read(directory: str, context: ReadContext) -> _Disk:

@@ -16,6 +16,7 @@ from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.held_records import HeldRecords, sum_of
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.log.record_count import cut_text, records_text
+from kafkalog_reader.audits.log.torn_batch import readable_in_torn_batch
 from kafkalog_reader.audits.recovery.files import (
     check_cleaner_offsets,
     read_epochs,
@@ -81,6 +82,8 @@ class Recovery:
         max_cut_in_damaged_batches: how many client records the damaged places among the deleted
             bytes hold at most: batches by their headers, and every offset between sound batches.
         max_cut_in_torn_batch: the same for the batch at the end of the log, if it is not whole.
+        readable_in_torn_batch: the offsets [first, next) of whole records in that batch, which
+            ``kafkalog salvage`` keeps and the start cuts; equal if there are none.
         bytes_cut: bytes deleted from the log files.
         reason: why, as text, with file, position and offset; empty if nothing special happens.
         expires_later: what retention deletes if the broker starts at the time at which the files
@@ -101,6 +104,7 @@ class Recovery:
     records_cut: int = 0
     max_cut_in_damaged_batches: int = 0
     max_cut_in_torn_batch: int = 0
+    readable_in_torn_batch: tuple[int, int] = (0, 0)
     bytes_cut: int = 0
     reason: str = ""
     expires_later: str = ""
@@ -117,6 +121,7 @@ class Recovery:
             self.max_cut_in_damaged_batches,
             self.max_cut_in_torn_batch,
             self.bytes_cut,
+            self.readable_in_torn_batch[1] - self.readable_in_torn_batch[0],
         )
 
     @property
@@ -170,6 +175,7 @@ class DirectoryStart:
         self._rule, *self._other_rules = rules
         self._progress = progress
         self._known = known
+        self._readable_torn: dict[tuple[str, int, int], tuple[int, int]] = {}
         self._records_lost: dict[tuple[str, int, int], HeldRecords] = {}
         nothing: Mapping[tuple[str, int], int] = {}
         self._recovery_points = self._log_starts = self._high_watermarks = nothing
@@ -333,6 +339,7 @@ class DirectoryStart:
             records_cut=hidden + cut.sound,
             max_cut_in_damaged_batches=cut.damaged,
             max_cut_in_torn_batch=cut.torn,
+            readable_in_torn_batch=self._readable(load.lost, directory) if cut.torn else (0, 0),
             bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
             reason="; ".join(load.reasons),
             stray=stray,
@@ -346,6 +353,20 @@ class DirectoryStart:
                 ),
             ),
         )
+
+    def _readable(
+        self, lost: Sequence[LostBytes], directory: PartitionDirectory
+    ) -> tuple[int, int]:
+        """The whole records of a torn batch, searched once for all rules."""
+        if not lost:
+            return 0, 0
+        last = lost[-1]
+        key = (last.files.path("log"), last.start, last.stop)
+        if key not in self._readable_torn:
+            self._readable_torn[key] = readable_in_torn_batch(
+                directory, last.files, last.start, last.first_offset
+            )
+        return self._readable_torn[key]
 
     def _records(self, lost: LostBytes, directory: PartitionDirectory) -> HeldRecords:
         """How many records a range loses, counted once for all rules."""

@@ -9,7 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.recovery.disks import disk_failures
-from kafkalog_reader.audits.recovery.duplicates import refused_duplicates
+from kafkalog_reader.audits.recovery.duplicates import (
+    refused_duplicates,
+    refused_folders,
+    refused_future,
+)
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import DirectoryStart, Peers, Recovery
 from kafkalog_reader.audits.recovery.release import possible_rules
@@ -115,7 +119,7 @@ def _started(
         is_kraft=topics is not None,
         node_id=next((root.broker_id for root in by_root), None),
     )
-    fatal = disks.fatal
+    fatal, whole = disks.fatal, []
     for root, inside in by_root.items():
         rules = possible_rules(root) if rule is None else (rule,)
         if started_at is not None:
@@ -133,11 +137,15 @@ def _started(
                     recoveries[directory] = _failed(
                         recoveries[directory], StartOutcome.DIRECTORY_OFFLINE, start.offline
                     )
+        elif root.clean_shutdown is not None:
+            whole.append(root)
     fatal = fatal or refused_duplicates(
         directory
         for directory, each in recoveries.items()
         if each.loaded is not None and each.outcome is not StartOutcome.STRAY
     )
+    fatal = fatal or refused_folders(disks.directory_ids, context, topics)
+    fatal = fatal or next(filter(None, (refused_future(root, topics) for root in whole)), "")
     return recoveries, fatal
 
 

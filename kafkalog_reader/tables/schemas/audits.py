@@ -18,7 +18,11 @@ PARTITIONS: Final = (
     Column("replicas", pa.int32(), "supplied replicas"),
     Column("lowWatermark", pa.int64(), "smallest log start offset of the replicas"),
     Column("highWatermarkLow", pa.int64(), "records below it were committed on some branch"),
-    Column("highWatermarkHigh", pa.int64(), "none from here on, if elections were clean"),
+    Column(
+        "highWatermarkHigh",
+        pa.int64(),
+        "no offset from here on was committed, if elections were clean",
+    ),
     Column("lastStableOffset", pa.int64(), "of the replica that loses least as leader"),
     Column("logEndOffset", pa.int64(), "of the longest log"),
     Column("greatestLeaderEpoch", pa.int32(), "in any batch or leader epoch checkpoint"),

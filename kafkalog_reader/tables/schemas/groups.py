@@ -50,7 +50,9 @@ GROUP_OFFSETS: Final = (
         "ok, below-log-start, above-log-end (both out of range), on-lost-branch (the records it "
         "read were cut off by an election), topic-recreated or no-log",
     ),
-    Column("safeOffset", pa.int64(), "where the group can go on if its offset does not hold"),
+    Column(
+        "safeOffset", pa.int64(), "where the group can go on if the log does not have its offset"
+    ),
     Column("logStartOffset", pa.int64(), "of the best copy of the partition"),
     Column("highWatermarkLow", pa.int64(), "its files prove that offsets below are committed"),
     Column("lastStableOffset", pa.int64(), "read_committed consumers stop here"),

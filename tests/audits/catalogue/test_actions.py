@@ -16,6 +16,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     FORCE_RECOVERY,
     LEAVE_ONE_OUT,
     LET_BEST_LEAD,
+    MOVE_FUTURE_COPY,
     NOTHING_TO_DO,
     REBUILD_INDEX,
     REBUILT_AT_START,
@@ -61,7 +62,13 @@ def test_an_action_reads_the_same_about_any_broker(code: str) -> None:
 @pytest.mark.parametrize("code", ACTIONS)
 def test_an_action_is_requested_by_a_rule(code: str) -> None:
     asked = {action for rule in CATALOGUE.values() for action in rule.actions}
-    by_place = {NOTHING_TO_DO, REBUILD_INDEX, FETCH_METADATA_AGAIN, REPLACE_METADATA_LOG}
+    by_place = {
+        NOTHING_TO_DO,
+        REBUILD_INDEX,
+        FETCH_METADATA_AGAIN,
+        REPLACE_METADATA_LOG,
+        MOVE_FUTURE_COPY,
+    }
     assert code in asked | by_place
 
 

@@ -7,6 +7,7 @@ hold another key, value, header or time at its offset.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -128,3 +129,20 @@ def test_random_bounds(seed: int, tmp_path: Path) -> None:
     assert len(differing) <= counted <= sum(map(len, ranges))
     assert {kind for kind, *_ in differences} <= {"conflict", "cleaned"}
     assert len({n for each in ranges for n in each}) == sum(map(len, ranges))
+
+
+def test_another_leader_epoch_inside_a_batch_is_no_other_batching(tmp_path: Path) -> None:
+    """The records at 2 and 3 are equal, but each is of its own leader's history."""
+    first = log("abcd", 2, 2)
+    logs = [first[0], replace(first[1], leader_epoch=1)], log("abcd", 4)
+    ((kind, start, stop, records, _),) = found(tmp_path, *logs)
+    assert (kind, start, stop) == ("conflict", 0, 4)
+    assert records >= 2
+
+
+def test_another_leader_epoch_after_several_batches_is_one_as_well(tmp_path: Path) -> None:
+    first = log("abcdefgh", 2, 4, 2)
+    logs = [*first[:2], replace(first[2], leader_epoch=1)], log("abcdefgh", 3, 5)
+    ranges = found(tmp_path, *logs)
+    assert {kind for kind, *_ in ranges} == {"conflict"}
+    assert ranges[-1][2] == 8

@@ -127,7 +127,11 @@ def test_texts_are_in_the_singular_and_in_the_plural() -> None:
         ((0, 3, 4, 99), "up to 3 records in damaged batches"),
         ((0, 0, 4, 1099), "1,099 bytes at the tail that hold no whole record (up to 4 records)"),
         ((0, 0, 0, 99), "99 bytes at the tail that hold no whole record"),
+        (
+            (0, 0, 4, 1099, 3),
+            "1,099 bytes at the tail, an unfinished batch with 3 records of 4 still whole",
+        ),
     ],
 )
-def test_what_is_cut_is_said_by_what_it_holds(cut: tuple[int, int, int, int], text: str) -> None:
+def test_what_is_cut_is_said_by_what_it_holds(cut: tuple[int, ...], text: str) -> None:
     assert cut_text(*cut) == text

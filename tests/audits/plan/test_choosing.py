@@ -147,7 +147,7 @@ def test_an_outvoted_copy_is_moved_aside_before_its_broker_starts(audited: Audit
     assert StepKind.REMOVE not in kinds
     (aside,) = (step for step in steps if step.kind is StepKind.MOVE_ASIDE)
     assert aside.brokers == (2,)
-    assert aside.texts[0].startswith("This copy holds other records than more copies")
+    assert aside.texts[0].startswith("More copies, or more in-sync replicas, hold other records")
     assert kinds.index(StepKind.SAVE) < kinds.index(StepKind.MOVE_ASIDE)
     assert kinds.index(StepKind.MOVE_ASIDE) < kinds.index(StepKind.START)
 

@@ -13,11 +13,16 @@ HIGH_WATERMARK, RECOVERY_POINT, MISSING = "KL-304", "KL-305", "KL-524"
 SEGMENT_GAP, OFFSET_GAP = "KL-403", "KL-111"
 
 
-def audit_of(*ends: int) -> Any:
+def audit_of(*ends: int, torn: int = 0, unmerged: tuple[tuple[int, int], ...] = ()) -> Any:
     return cast(
         "Any",
         SimpleNamespace(
-            topic="t", partition=3, everyone=[SimpleNamespace(log_end=end) for end in ends]
+            topic="t",
+            merge=SimpleNamespace(lost=unmerged),
+            replicas=[SimpleNamespace(bounds=SimpleNamespace(known=4))],
+            partition=3,
+            everyone=[SimpleNamespace(log_end=end) for end in ends],
+            readable_behind_end=(max(ends), max(max(ends), torn)),
         ),
     )
 
@@ -32,6 +37,18 @@ def test_the_same_offsets_are_lost_once_whatever_names_them() -> None:
     assert (lost.name, lost.first_offset, lost.next_offset) == ("t-3", 5, 8)
     assert lost.is_committed
     assert lost.max_records == 3
+
+
+def test_what_was_only_flushed_is_not_called_committed() -> None:
+    found = [
+        finding(HIGH_WATERMARK, "", offsets=(3, 5), committed="known"),
+        finding(RECOVERY_POINT, "", offsets=(3, 9)),
+    ]
+    lost = [
+        (each.first_offset, each.next_offset, each.is_committed)
+        for each in lost_already(audit_of(3), found)
+    ]
+    assert lost == [(3, 5, True), (5, 9, False)]
 
 
 def test_what_another_copy_still_has_is_not_lost() -> None:
@@ -51,3 +68,13 @@ def test_a_gap_that_no_copy_fills_is_lost_on_its_own() -> None:
     ]
     ranges = [(each.first_offset, each.next_offset) for each in lost_already(audit_of(4), found)]
     assert ranges == [(1, 2), (4, 6)]
+
+
+def test_whole_records_of_a_torn_batch_are_not_lost_yet() -> None:
+    (lost,) = lost_already(audit_of(3, torn=5), [finding(MISSING, "", offsets=(3, 8))])
+    assert (lost.first_offset, lost.next_offset) == (5, 8)
+
+
+def test_what_a_merged_log_cannot_contain_is_lost() -> None:
+    lost = lost_already(audit_of(9, unmerged=((3, 4), (6, 7))), ())
+    assert [(each.first_offset, each.is_committed) for each in lost] == [(3, True), (6, False)]

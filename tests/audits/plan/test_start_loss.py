@@ -52,11 +52,17 @@ def test_what_recovery_cuts_is_from_the_new_end_to_the_old_one(tmp_path: Path) -
 def test_a_torn_end_is_a_tail_without_a_whole_record(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=False, recovery_point=23)
     log = directory / f"{LAST}.log"
-    log.write_bytes(log.read_bytes()[:430])
+    content = log.read_bytes()
+    log.write_bytes(content[:420])
     loss = only(tmp_path)
     assert (loss.outcome, loss.first_offset, loss.next_offset) == (StartOutcome.CUT, 21, 21)
-    assert (loss.records, loss.max_in_torn_batch, loss.size_in_bytes) == (0, 2, 430 - 353)
-    assert loss.text == "77 bytes at the tail that hold no whole record (up to 2 records)"
+    assert (loss.records, loss.max_in_torn_batch, loss.size_in_bytes) == (0, 2, 420 - 353)
+    assert loss.text == "67 bytes at the tail that hold no whole record (up to 2 records)"
+    assert loss.is_tail
+    log.write_bytes(content[: 353 + 61 + 13 + 3])  # behind the first of two records of 13 bytes
+    loss = only(tmp_path)
+    assert loss.text == "77 bytes at the tail, an unfinished batch with 1 record of 2 still whole"
+    assert loss.readable_in_torn_batch == (21, 22)
     assert loss.is_tail
 
 

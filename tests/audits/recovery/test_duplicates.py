@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
-from kafkalog_reader.audits.recovery.duplicates import refused_duplicates
+from kafkalog_reader.audits.recovery.duplicates import (
+    refused_duplicates,
+    refused_folders,
+    refused_future,
+)
 from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.read_context import ReadContext
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 REFUSED = "two directories of one partition, which the broker refuses"
 NOT_RENAMED = "its replica is in the same log directory"
@@ -95,3 +106,46 @@ def test_two_logs_outweigh_a_rename_that_fails_later() -> None:
         directory("/a"), directory("/a", state="future"), directory("/b", directory_id="id-b"),
     ]  # fmt: skip
     assert refused_duplicates(served) == f"/a/t-0 and /b/t-0: {REFUSED}"
+
+
+def written(root: Path, *names: str, topic_id: str = "AAAAAAAAAAAAAAAAAAABAA") -> LogDirectory:
+    for name in names:
+        (root / name).mkdir(parents=True)
+        (root / name / "partition.metadata").write_text(f"version: 0\ntopic_id: {topic_id}\n")
+    return LogDirectory(path=str(root), broker_id=1, directory_id="id-a")
+
+
+FUTURE = "t-0.0123456789abcdef0123456789abcdef-future"
+
+
+def test_a_future_copy_beside_its_replica_is_found_by_its_name(tmp_path: Path) -> None:
+    root = written(tmp_path / "a", "t-0", FUTURE, "t-1")
+    assert refused_future(root, None).endswith(NOT_RENAMED)
+    assert refused_future(replace(root, directory_id=None), None) == ""
+    (tmp_path / "a" / FUTURE / "leader-epoch-checkpoint").write_text("0\n1\n1 2 3\n")
+    assert refused_future(root, None) == ""  # its log directory fails before
+
+
+def test_a_future_copy_of_another_topic_is_not_renamed(tmp_path: Path) -> None:
+    root = written(tmp_path / "a", "t-0")
+    written(tmp_path / "a", FUTURE, topic_id="AAAAAAAAAAAAAAAAAAACAA")
+    assert refused_future(root, None) == ""
+
+
+@pytest.mark.parametrize(
+    ("ids", "is_refused"),
+    [
+        pytest.param(("id-a", "id-b"), True, id="two-disks"),
+        pytest.param(("id-a", "id-a"), False, id="two-copies-of-one-disk"),
+        pytest.param((None, None), True, id="before-directory-ids"),
+    ],
+)
+def test_two_disks_with_one_partition_are_refused(
+    ids: tuple[str | None, str | None], is_refused: bool, tmp_path: Path
+) -> None:
+    for name in "ab":
+        written(tmp_path / name, "t-0", f"u-{len(name)}", f"only-{ord(name)}")
+    (tmp_path / "b" / "u-1").rename(tmp_path / "b" / "v-1")
+    paths = (str(tmp_path / "a"), str(tmp_path / "b"))
+    why = refused_folders(dict(zip(paths, ids, strict=True)), ReadContext(), None)
+    assert why == (f"{paths[0]}/t-0 and {paths[1]}/t-0: {REFUSED}" if is_refused else "")
