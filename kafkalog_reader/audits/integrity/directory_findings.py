@@ -6,7 +6,6 @@ import os
 import posixpath
 import stat
 from collections import defaultdict
-from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
@@ -124,19 +123,14 @@ def directory_findings(
     yield from _checkpoints(root, place, names, reported, unassigned)
 
 
-def duplicate_findings(
-    directories: Sequence[PartitionDirectory], futures: Sequence[PartitionDirectory] = ()
-) -> Iterator[Finding]:
+def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Finding]:
     """Yield KL-007 for one partition in two log directories of the same broker.
 
-    It names the shorter copy, which is the one to move away, or the future copy that is beside its
-    replica.
+    It names the shorter copy, which is the one to move away.
 
     Args:
         directories: the live replicas of one partition.
-        futures: its copies that were being moved to another disk.
     """
-    yield from _futures_beside(directories, futures)
     by_broker = defaultdict(list)
     for directory in directories:
         root = directory.log_directory
@@ -152,24 +146,6 @@ def duplicate_findings(
                 f"broker {broker_id} has the partition twice and will not start: {paths}",
                 directory=min(reversed(same), key=_reach),
                 evidence={"directories": paths},
-            )
-
-
-def _futures_beside(
-    directories: Sequence[PartitionDirectory], futures: Sequence[PartitionDirectory]
-) -> Iterator[Finding]:
-    for directory, future in product(directories, futures):
-        root = directory.log_directory
-        is_beside = future.log_directory.path == root.path
-        why = refused_duplicates((directory, future)) if is_beside else ""
-        if why:
-            yield finding(
-                DUPLICATE_REPLICA_DIRECTORY,
-                f"broker {root.broker_id} will not start: {why}",
-                directory=future,
-                evidence={"directories": ", ".join(map(shown, (directory.path, future.path)))},
-                lookalikes=(),
-                repairs=(move_aside(*posixpath.split(future.path.rstrip("/"))),),
             )
 
 

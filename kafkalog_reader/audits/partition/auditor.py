@@ -73,7 +73,6 @@ def audit_partition(
     quick: bool = False,
     started_at: int | None = None,
     misnamed: tuple[Misnamed, ...] = (),
-    futures: tuple[PartitionDirectory, ...] = (),
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
 
@@ -94,7 +93,6 @@ def audit_partition(
         started_at: when brokers start, in milliseconds; None: right after their newest records.
         misnamed: folders with a wrong name that concern it. Those whose names were exchanged are
             recognised here.
-        futures: its copies that were being moved to another disk; they can stop a broker.
     """
     auditor = _Auditor(
         progress=progress,
@@ -105,7 +103,6 @@ def audit_partition(
         rule=rule,
         quick=quick,
         started_at=started_at,
-        futures=futures,
     )
     with one_look(directories) as looked_at:
         audit = _audited(auditor, looked_at)
@@ -164,7 +161,6 @@ class _Auditor:
     rule: TruncationRule | None
     quick: bool
     started_at: int | None
-    futures: tuple[PartitionDirectory, ...] = ()
 
     def audit(self, directories: Sequence[PartitionDirectory]) -> PartitionAudit:
         """Audit replicas, of which none is set aside."""
@@ -319,7 +315,6 @@ class _Auditor:
                 self.topics,
                 known=[each.read_segments for each in replicas],
                 started_at=self.started_at,
-                futures=self.futures,
             )
         )
         histories = {each.files: each.history for each in replicas}

@@ -69,7 +69,6 @@ class PartitionAudit:
         replaced: those whose copy was moved aside, while a copy here reaches as far.
         commits: what consumer groups committed of it.
         misnamed: folders with a wrong name that concern it; then its copies are not compared.
-        futures: its copies that were being moved to another disk.
     """
 
     cluster_id: str | None
@@ -96,7 +95,6 @@ class PartitionAudit:
     replaced: tuple[int, ...] = ()
     commits: tuple[Commit, ...] = ()
     misnamed: tuple[Misnamed, ...] = ()
-    futures: tuple[PartitionDirectory, ...] = ()
 
     def __repr__(self) -> str:
         fork = self.fork_offset

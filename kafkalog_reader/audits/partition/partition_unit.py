@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.partition.renamed_folders import renamed_folders
 from kafkalog_reader.audits.partition.supply_findings import NOTHING_KNOWN, Supply
-from kafkalog_reader.io.evidence import by_partition
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import Unit
@@ -44,7 +43,6 @@ class PartitionUnit(Unit):
         commits: what consumer groups committed of it.
         coordinators: of the cluster's transactions; None if that was not requested.
         misnamed: folders with a wrong name that concern it.
-        futures: its copies that were being moved to another disk; they can stop a broker.
         of_groups: findings about the groups in it, if it is a partition of ``__consumer_offsets``.
     """
 
@@ -59,7 +57,6 @@ class PartitionUnit(Unit):
     commits: tuple[Commit, ...] = ()
     coordinators: Coordinators | None = None
     misnamed: tuple[Misnamed, ...] = ()
-    futures: tuple[PartitionDirectory, ...] = ()
     of_groups: tuple[Finding, ...] = ()
 
 
@@ -81,16 +78,12 @@ def partition_units(
     topics = {cluster_id: known.topics() for cluster_id, known in clusters.items()}
     alone = {cluster_id: each.each_alone() for cluster_id, each in topics.items()}
     misnamed = renamed_folders(supplied, request, clusters)
-    listed = list(supplied.partition_directories(request))
-    futures = dict(by_partition(each for each in listed if each.state == "future"))
-    live = (each for each in listed if each.is_replica)
-    for (cluster_id, topic, partition), directories in by_partition(live):
+    for (cluster_id, topic, partition), directories in supplied.topic_partitions(request):
         known = None if topic == METADATA_TOPIC else clusters.get(cluster_id)
         unit = PartitionUnit(
             size_in_bytes=0,
             directories=directories,
             misnamed=misnamed.get((cluster_id, topic, partition), ()),
-            futures=futures.get((cluster_id, topic, partition), ()),
         )
         if known is not None and topic is not None and partition is not None:
             unit = replace(

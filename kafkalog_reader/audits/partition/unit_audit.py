@@ -42,15 +42,8 @@ def audit_unit(
         quick=quick,
         started_at=request.started_at,
         misnamed=unit.misnamed,
-        futures=unit.futures,
     )
-    return replace(
-        audit,
-        lacking=unit.lacking,
-        replaced=unit.replaced,
-        commits=unit.commits,
-        futures=unit.futures,
-    )
+    return replace(audit, lacking=unit.lacking, replaced=unit.replaced, commits=unit.commits)
 
 
 def audit_compared(
@@ -65,6 +58,5 @@ def audit_compared(
         rule=rule_named(request.rule),
         started_at=request.started_at,
         misnamed=unit.misnamed,
-        futures=unit.futures,
     )
     return replace(audit, commits=unit.commits)

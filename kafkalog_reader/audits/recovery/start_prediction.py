@@ -23,7 +23,6 @@ def predict_starts(
     progress: Progress = no_progress,
     known: Sequence[Mapping[str, ReadSegment]] = (),
     started_at: int | None = None,
-    futures: Sequence[PartitionDirectory] = (),
 ) -> tuple[Recovery | LocatedError, ...]:
     """The start of each replica, or the error if a file that decides it cannot be read.
 
@@ -36,8 +35,6 @@ def predict_starts(
         progress: receives the number of bytes read.
         known: for each replica, the segments that were already read, by the path of their log file.
         started_at: milliseconds; None: right after the newest record of each log.
-        futures: copies that were being moved to another disk; one beside its replica stops the
-            broker.
     """
     read = dict(zip(directories, known, strict=False))
 
@@ -47,11 +44,6 @@ def predict_starts(
             (recovery,) = predict_start(
                 (directory,),
                 topics,
-                others=[
-                    each
-                    for each in futures
-                    if each.log_directory.path == directory.log_directory.path
-                ],
                 peers=lambda _: peers,
                 started_at=started_at,
                 progress=progress,

@@ -312,7 +312,7 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
                 partial(_is_held_elsewhere, audit, replica),
             )
         ]
-    damage += duplicate_findings([each.directory for each in audit.replicas], audit.futures)
+    damage += duplicate_findings([replica.directory for replica in audit.replicas])
     found = [
         *with_peers(audit, list(with_lost_starts(audit, damage))),
         *replica_findings(audit),

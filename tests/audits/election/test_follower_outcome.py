@@ -183,7 +183,7 @@ ABC = "a@0/e0 b@1/e0 c@2/e1"
             id="cut_inside_an_equal_batch",
         ),
         pytest.param(
-            ("0-9/e0 10-11/e0 12-13/e1", None), ("0-9/e0 10-14/e0", None), (12, 10, 5), 10, True,
+            ("0-9/e0 10-11/e0 12-13/e1", None), ("0-9/e0 10-14/e0", None), (12, 10, 5), 10, False,
             id="cut_inside_a_longer_batch",
         ),
         pytest.param(
