@@ -87,7 +87,8 @@ def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
     )
     if not names:
         return {}
-    where = joined([*names]) if len(names) <= _NAMED else "these brokers"
+    ordered = sorted(names, key=lambda each: (len(each), each))
+    where = joined(ordered) if len(names) <= _NAMED else "these brokers"
     return {"where": where, "are_several": len(names) > 1}
 
 

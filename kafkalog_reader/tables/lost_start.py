@@ -51,8 +51,8 @@ def lost_start(
 ) -> tuple[MissingRecordsError, int] | None:
     """What is missing before the first segment, and where that begins; None if nothing is known.
 
-    The topic is only compacted by the metadata log; or it is internal, no metadata log has it, and
-    an index of a segment that is gone is left.
+    An index of a segment that is gone is left, and the topic is only compacted; an internal topic
+    also without the index, because brokers create it like that.
     """
     try:
         base = _unexplained_base(directory)
@@ -64,11 +64,12 @@ def lost_start(
         )
     except LocatedError:  # the reader of the log reports it
         return None
-    if is_compacted:
-        proof = "nothing deletes segments of a topic that is only compacted"
-    elif is_compacted is None and has_traces and directory.topic in _COMPACTED:
+    is_internal = directory.topic in _COMPACTED
+    if has_traces and (is_compacted or (is_compacted is None and is_internal)):
         proof = "an index of an earlier segment is left"
-    else:
+    elif is_compacted and is_internal:
+        proof = "nothing deletes segments of a topic that is only compacted"
+    else:  # the topic may once have had another policy
         return None
     return (
         MissingRecordsError(

@@ -349,12 +349,13 @@ def test_what_must_not_start_yet_says_what_comes_first(tmp_path: Path) -> None:
 def test_what_is_saved_before_a_start_is_not_a_further_replica(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The printed command runs, and the plan is the same afterwards."""
+    """The printed commands run, and the plan is the same afterwards."""
     monkeypatch.chdir(torn_tail(tmp_path / "evidence"))
     output = asked(replica_diff, ".")[1].replace("\\\n", " ")
-    (command,) = (line for line in output.splitlines() if "mkdir -p SAVED" in line)
+    commands = [line for line in output.splitlines() if "mkdir -p SAVED" in line]
+    assert len(commands) == 2  # of the high watermarks, and of the folder with the torn batch
     before = asked(plan_command, ".")
-    subprocess.run(command, shell=True, check=True)
+    subprocess.run("\n".join(commands), shell=True, check=True)
     with tarfile.open("SAVED/java-producer-0-broker-0.tar") as saved:
         log = saved.extractfile(f"java-producer-0/{LOG}")
         assert log is not None
@@ -366,7 +367,7 @@ def test_nothing_is_supplied_where_no_replica_is_missing(tmp_path: Path) -> None
     said = Said(all_cut(tmp_path / "evidence"))
     compared = said.text(replica_diff)
     assert "supply the missing replica" not in compared
-    assert "first look for another copy of offset 3 (a backup," in compared
+    assert "which their start lowers; look for another copy of offset 3 (a backup," in compared
     assert "then start brokers 0, 1 and 2 in any order: replica-diff" in said.text(plan_command)
 
 

@@ -83,9 +83,12 @@ def test_without_a_metadata_log_an_index_that_is_left_proves_it(tmp_path: Path) 
     assert found_in(partition) is not None
 
 
-def test_a_topic_of_users_is_checked_once_it_was_cleaned(tmp_path: Path) -> None:
-    assert found_in(written(tmp_path / "never", topic="t"), "t") is None
-    assert found_in(written(tmp_path / "cleaned", topic="t", cleaner_offset=6), "t") is not None
+def test_a_topic_of_users_may_have_had_another_policy(tmp_path: Path) -> None:
+    """An index that is left is what KL-404 goes by, too."""
+    root = written(tmp_path, topic="t", cleaner_offset=6)
+    assert found_in(root, "t") is None
+    (root / "broker-0" / "t-0" / "00000000000000000000.index").write_bytes(bytes(8))
+    assert found_in(root, "t") is not None
 
 
 def test_a_log_from_offset_0_on_is_whole(tmp_path: Path) -> None:

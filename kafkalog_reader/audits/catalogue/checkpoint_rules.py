@@ -10,6 +10,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
     FORCE_RECOVERY,
+    KEEP_ONE_DIRECTORY,
     NOTHING_TO_DO,
     REBUILT_AT_START,
     RESTORE_CHECKPOINT,
@@ -206,7 +207,7 @@ META_PROPERTIES_PROBLEM: Final = rule(
     "with an empty one, a KRaft broker does not start; one with ZooKeeper writes it again.",
     election="Which broker the copy belongs to is not certain.",
     reader=NO_EFFECT,
-    actions=(RESTORE_IDENTITY,),
+    actions=(RESTORE_IDENTITY, KEEP_ONE_DIRECTORY),
 )
 PARTITION_METADATA_MALFORMED: Final = rule(
     "KL-313",

@@ -6,7 +6,11 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.catalogue.actions import LEAVE_ONE_OUT
+from kafkalog_reader.audits.catalogue.actions import (
+    KEEP_ONE_DIRECTORY,
+    LEAVE_ONE_OUT,
+    RESTORE_IDENTITY,
+)
 from kafkalog_reader.audits.catalogue.checkpoint_rules import META_PROPERTIES_PROBLEM
 from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
 from kafkalog_reader.audits.integrity.finding import finding
@@ -84,6 +88,7 @@ def identity_finding(
         severity=severity,
         directory=PartitionDirectory.whole(root),
         file=META_PROPERTIES,
+        actions=(KEEP_ONE_DIRECTORY, RESTORE_IDENTITY) if METADATA_LOG in problem else None,
         repairs=repairs,
     )
 

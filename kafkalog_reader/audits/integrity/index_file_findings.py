@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from kafkalog_reader.audits.catalogue.actions import REBUILT_AT_START
+from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX, REBUILT_AT_START
 from kafkalog_reader.audits.catalogue.index_rules import (
     INDEX_NOT_ON_A_BATCH,
     INDEX_NOT_RISING,
@@ -22,6 +22,7 @@ from kafkalog_reader.audits.catalogue.index_rules import (
     TIME_INDEX_SKIPS_RECORDS,
     TRANSACTION_INDEX_MALFORMED,
 )
+from kafkalog_reader.audits.integrity.file_repair import index_moves
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import segment_file_name
 from kafkalog_reader.io.progress import no_progress
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.format.index_entries import FixedEntry
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
 
 _INTERVAL: Final = 4096
 """Bytes of log between two entries, by the default of ``index.interval.bytes``."""
@@ -161,6 +162,23 @@ class IndexFile:
             severity=severity,
             actions=actions,
         )
+
+
+def with_rebuild(each: Finding, directory: PartitionDirectory, segment: SegmentFiles) -> Finding:
+    """A finding about an index with the commands that let the next start rebuild it."""
+    if each.actions[:1] != (REBUILD_INDEX,) or each.repairs:
+        return each
+    sizes = {
+        "index": segment.offset_index_size,
+        "timeindex": segment.time_index_size,
+        "txnindex": segment.transaction_index_size,
+    }
+    names = (
+        segment_file_name(segment.base_offset, kind, segment.suffix)
+        for kind, size in sizes.items()
+        if size is not None
+    )
+    return replace(each, repairs=index_moves(directory, names))
 
 
 def expected_entries(log_size: int, damaged: list[tuple[int, int]], batches: int) -> int:

@@ -19,6 +19,7 @@ from kafkalog_reader.audits.integrity.batch_findings import BatchCheck
 from kafkalog_reader.audits.integrity.compaction_findings import CompactedKeys
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.index_file_findings import with_rebuild
 from kafkalog_reader.audits.integrity.index_findings import (
     OffsetIndexCheck,
     TimeIndexCheck,
@@ -165,6 +166,7 @@ class WatchedStream(BatchStream):
     ) -> None:
         stops = self.stops[first_stop:]
         damaged = [(stop.start, stop.stop) for stop in stops]
+        before = len(self.found)
         if self._offset_index is not None:
             self.found += self._offset_index.findings(segment.log_size or 0, damaged, check.batches)
         if self._time_index is not None:
@@ -178,6 +180,10 @@ class WatchedStream(BatchStream):
             )
         if self._transaction_index is not None:
             self.found += self._transaction_index.findings(self._transactions)
+        if not (stops or check.has_damage):  # a start that reads it again would cut it there
+            self.found[before:] = [
+                with_rebuild(each, self._replica.directory, segment) for each in self.found[before:]
+            ]
 
     @property
     def may_have_open_transaction(self) -> bool:

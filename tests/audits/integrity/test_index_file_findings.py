@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures import captures
 from fixtures.builder import cluster, replica
 from kafkalog_reader.audits.catalogue.actions import REBUILT_AT_START
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
+from kafkalog_reader.report.repair_text import repair_commands
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,3 +78,29 @@ def test_a_small_log_may_have_written_no_entry_since_it_was_truncated(tmp_path: 
     folder, other = write(tmp_path / "one", small), write(tmp_path / "other", UNEVEN)
     (folder / f"{SEGMENT}.index").write_bytes((other / f"{SEGMENT}.index").read_bytes())
     assert found_in(tmp_path / "one") == []
+
+
+@pytest.mark.parametrize("is_damaged", [False, True], ids=["sound", "damaged"])
+def test_the_commands_let_the_start_rebuild_the_index_of_a_sound_segment(
+    is_damaged: bool, tmp_path: Path
+) -> None:
+    """A start reads a segment without .index again, and cuts it at the first damaged batch."""
+    root = shutil.copytree(captures.path("everything/stopped/broker-0"), tmp_path / "broker-0")
+    folder = root / "codec-zstd-0"
+    first, middle, _ = sorted(folder.glob("*.log"))
+    shutil.copy(folder.parent / "codec-none-0" / f"{middle.stem}.index", folder)
+    if is_damaged:
+        content = bytearray(middle.read_bytes())
+        content[-3] ^= 4
+        middle.write_bytes(content)
+    found = [each for each in found_in(root) if (each.file or "").startswith("codec-zstd-0/")]
+    assert "A3" in {action for each in found for action in each.actions}
+    commands = [command for each in found for command in repair_commands(each.repairs)]
+    if is_damaged:
+        assert commands == []
+        return
+    subprocess.run(["bash", "-e", "-c", "\n".join(dict.fromkeys(commands))], check=True)
+    assert not [*folder.glob(f"{middle.stem}.*index")]
+    assert len([*folder.glob(f"{first.stem}.*")]) > 1
+    left = [each for each in found_in(root) if (each.file or "").startswith("codec-zstd-0/")]
+    assert {(each.code, each.severity) for each in left} == {("KL-201", "L")}
