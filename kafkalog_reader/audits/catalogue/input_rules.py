@@ -119,9 +119,8 @@ DUPLICATE_REPLICA_DIRECTORY: Final = rule(
     severity="H",
     title="one partition in two log directories of a broker",
     explanation="Two directories of one broker hold the same partition, and neither is the target "
-    "of a move between disks (-future). Or such a target is in the log directory of its replica.",
-    start="The broker refuses to start: it finds a duplicate log directory, or fails to rename the "
-    "target of the move.",
+    "of a move between disks (-future).",
+    start="The broker refuses to start: it finds a duplicate log directory.",
     election="Until it starts, the broker cannot lead any partition.",
     reader=NO_EFFECT,
     actions=(KEEP_ONE_DIRECTORY,),
