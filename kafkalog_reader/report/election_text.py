@@ -8,6 +8,7 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.log.record_count import records_text, up_to_text
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
+from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.report.group_text import group_lines
 from kafkalog_reader.report.membership_text import member_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -116,6 +117,10 @@ def choice_text(audit: PartitionAudit) -> str:
     """Who should lead, for the line of one partition among many."""
     if audit.is_metadata:
         return "kafkalog quorum shows who can lead"
+    unpredicted = [each for each in audit.replicas if isinstance(each.start, LocatedError)]
+    if not audit.elections and unpredicted:
+        names = joined_names(unpredicted)
+        return f"who can lead is unknown: the start of {names} cannot be predicted"
     if not audit.elections:
         return "no copy can lead"
     if every_choice_loses(audit):
