@@ -71,9 +71,10 @@ def _paragraphs(
         kinds.setdefault(kind, {}).setdefault(each.message, []).append(each)
     for of_kind in kinds.values():
         alike = [*of_kind.values()]
-        for same in alike[:_IN_FULL]:
+        in_full = len(alike) if len(alike) == _IN_FULL + 1 else _IN_FULL  # one alone is no summary
+        for same in alike[:in_full]:
             yield same, f"{_names(same)}: {same[0].message}"
-        if rest := [each for same in alike[_IN_FULL:] for each in same]:
+        if rest := [each for same in alike[in_full:] for each in same]:
             title = CATALOGUE[rest[0].code].title
             yield rest, f"{_names(rest)}: {title} (--format json has each)"
 

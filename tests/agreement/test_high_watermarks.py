@@ -123,7 +123,7 @@ def test_readers_of_the_best_copy_name_the_row_of_another_broker(
             "copy reaches it"
         )
     assert records(str(root)) == 2
-    assert records(str(root), "--mode", "PERMISSIVE") == 0
+    assert records(str(root), "--mode", "PERMISSIVE") == 1
     wanted = request(table("records"), ("offset",), replica="best")
     with pytest.raises(MissingRecordsError, match="offset 3 is missing"):
         list(read(table("records"), discover([str(root)]), wanted))
