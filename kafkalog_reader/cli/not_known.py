@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.errors import CorruptRecordError, LogPosition
 from kafkalog_reader.format.offset_words import offsets_are
@@ -66,6 +67,23 @@ def note_unreadable(
         hidden.add(CorruptRecordError(row["problem"], where), row["recordOffset"] + 1)
 
 
+def note_not_in_sync(hidden: HiddenRecords, evidence: Evidence, topic: str) -> None:
+    """Note the partitions of an internal topic of which no in-sync replica was supplied.
+
+    Args:
+        hidden: receives them.
+        evidence: the inputs.
+        topic: the internal topic.
+    """
+    from kafkalog_reader.audits.partition.outside_isr import InSyncReplicas
+    from kafkalog_reader.tables.request import ReadRequest
+
+    replicas = InSyncReplicas(evidence)
+    for _, copies in evidence.topic_partitions(ReadRequest(topics=frozenset({topic}))):
+        if in_sync := replicas.not_supplied(copies):
+            hidden.add_not_in_sync(shown(copies[0].path), in_sync)
+
+
 def with_not_known(
     rows: Sequence[Mapping[str, Any]],
     hidden: HiddenRecords,
@@ -113,6 +131,11 @@ def _lines(found: Sequence[str], left_out: int) -> Iterator[str]:
 def _sentence(each: HiddenRange) -> str:
     place = each.topic_partition
     name = each.file if place is None else f"{place[0]}-{place[1]}"
+    if each.in_sync:
+        return (
+            f"the in-sync replicas of {name} are those of {joined_ids(each.in_sync)}, which were "
+            "not supplied: newer states than those shown may be there"
+        )
     what = _subject(each, name)
     state = "missing" if each.is_missing else "unreadable"
     where = each.file if each.position is None else f"{each.file} at position {each.position}"

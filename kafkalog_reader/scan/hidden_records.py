@@ -28,6 +28,7 @@ class HiddenRange:
         first_offset: None if unknown.
         next_offset: one past the last one; None if unknown.
         is_missing: whether the records are not there, rather than unreadable.
+        in_sync: node ids of the in-sync replicas, if none of them was supplied: they may hold more.
     """
 
     file: str
@@ -35,6 +36,7 @@ class HiddenRange:
     first_offset: int | None
     next_offset: int | None
     is_missing: bool = False
+    in_sync: tuple[int, ...] = ()
 
     @property
     def topic_partition(self) -> tuple[str, int] | None:
@@ -81,6 +83,13 @@ class HiddenRecords:
                 next_offset=next_offset,
                 is_missing=is_missing,
             )
+
+    def add_not_in_sync(self, folder: str, in_sync: tuple[int, ...]) -> None:
+        """Note a copy whose in-sync replicas were not supplied; ``folder`` as shown to people."""
+        found = HiddenRange(
+            file=folder, position=None, first_offset=None, next_offset=None, in_sync=in_sync
+        )
+        self._found.setdefault((folder, None, None), found)
 
     def update(self, other: HiddenRecords) -> None:
         """Take what another one has."""

@@ -12,6 +12,7 @@ import pytest
 import kafkalog_reader
 from fixtures import captures
 from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.cli.not_known import MAX_SENTENCES, say_not_known, sentences
 from kafkalog_reader.errors import CorruptRecordError, LogPosition
 from kafkalog_reader.format.record import Record
@@ -285,3 +286,25 @@ def test_many_ranges_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_ranges_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert not say_not_known(HiddenRecords(), Mode.PERMISSIVE)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("in_sync", "status"), [((1,), 1), ((0, 1), 0)])
+def test_groups_say_where_no_in_sync_replica_was_supplied(
+    in_sync: tuple[int, ...], status: int, tmp_path: Path, run: Run
+) -> None:
+    """Broker 1, which was not supplied, may have newer commits than broker 0."""
+    state = PartitionState(
+        topic="__consumer_offsets", replicas=(0, 1), in_sync=in_sync, leader=1, leader_epoch=1
+    )
+    offsets = replica([commit(0, 2)], topic="__consumer_offsets", high_watermark=1)
+    data = replica("1-3/e0", high_watermark=4)
+    cluster(tmp_path, {0: [offsets, data], 100: [metadata_log([state])]})
+    answer = run("groups", tmp_path)
+    sentence = (
+        "the in-sync replicas of __consumer_offsets-0 are those of broker 1, which were not "
+        "supplied: newer states than those shown may be there"
+    )
+    assert answer.status == status
+    assert (f"Not known: {sentence}" in answer.err) is bool(status)
+    (row,) = map(json.loads, run("groups", tmp_path, "--format", "json").out.splitlines())
+    assert row["notKnown"] == [sentence] * status
