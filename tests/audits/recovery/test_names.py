@@ -102,6 +102,8 @@ def test_files_in_a_log_directory_may_have_any_name(log_directory: Path) -> None
         (f"{7:020}.index", False),
         (f"{7:020}.log.swap", False),
         ("-5.log", False),  # Long.parseLong takes a sign
+        (f"{-GREATEST_LONG - 1}.log", False),
+        (f"{-GREATEST_LONG - 2}.log", True),
         (f"{GREATEST_LONG}.snapshot", False),
         (f"{GREATEST_LONG + 1}.snapshot", True),
         ("x.log", True),
@@ -193,3 +195,15 @@ def test_the_topic_id_shows_which_partition_it_may_be(
     for name in removed:
         shutil.rmtree(path / name)
     assert renamed_partition(root_of(path), "t_1") == partition
+
+
+def test_a_row_in_one_checkpoint_alone_names_no_replica(tmp_path: Path) -> None:
+    """A broker writes both files for each of its replicas; t-2 left between the two writes."""
+    held = [replica("a@0/e0", partition=number, high_watermark=1) for number in range(3)]
+    (path,) = cluster(tmp_path, {1: held}).values()
+    (path / "t-1").rename(path / "t_1")
+    shutil.rmtree(path / "t-2")
+    checkpoint = path / "recovery-point-offset-checkpoint"
+    rows = [row for row in checkpoint.read_text().splitlines() if row != "t 2 0"]
+    checkpoint.write_text("\n".join(["0", "2", *rows[2:], ""]))
+    assert renamed_partition(root_of(path), "t_1") == "t-1"
