@@ -24,7 +24,7 @@ _MIXED: Final = "mixed ^= (run.crc[part] ^ run.crc_computed[part] << 1).astype(n
 _CACHED: Final = "read = (_read_small if version.size_in_bytes %s _SMALL else _read_large)("
 _REBUILT: Final = "rebuild = index_rebuild(directory, log_load, hidden %s cut.sound, count)"
 _NEEDLESS: Final = (
-    "is_needless=kept_until %s end and max(first_cut, leader.log_start_offset) < common_end,"
+    "kept_until %s end and max(first_cut, target, leader.log_start_offset) < common_end"
 )
 _COLUMNS: Final = "columns = zip(*self._parts, strict=%s) if self._parts else [()] * 4"
 _NO_EPOCH: Final = (
@@ -37,6 +37,12 @@ _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if s
 _OTHER_REPLICAS: Final = "for replica in replicas[%s]:"
 _CODEC: Final = "if run.magic[0] != MAGIC or run.attributes[%s] & CODEC_MASK > LAST_CODEC:"
 EQUIVALENT: Final = (
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/segment.py",
+        line="if position >= segment.size_in_bytes:",
+        changed="if position > segment.size_in_bytes:",
+        reason="a walk from the end of the file finds no batch, and gives the base offset, too",
+    ),
     Equivalent(
         path="kafkalog_reader/audits/election/election_loss.py",
         line="_NOWHERE: Final = 2**63 - 1",
