@@ -6,7 +6,6 @@ records, or whose leader epochs part, are never mixed: that is a fork, and a per
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -124,26 +123,8 @@ def try_merge(
         readable_offsets=merged,
         gained_offsets=merged - max(alone),
         corrected_batches=int((chosen["rank"] != _AS_FOUND).sum()),
-        lost=_lost_ranges(sources, together, end=int(chosen["last"].max(initial=-1)) + 1),
+        lost=tuple((each.first_offset, each.next_offset) for each in _lost(sources, together)),
     )
-
-
-def _lost_ranges(sources: Sequence[_Source], together: Survey, *, end: int) -> tuple[Range, ...]:
-    """What no copy has readable, also where cleaning explains every gap, but a batch is damaged."""
-    lost = [(each.first_offset, each.next_offset) for each in _lost(sources, together)]
-    damaged = {
-        place.offset
-        for source in sources
-        for place in source.salvaged.left_out.first
-        if place.offset is not None and place.offset < end and together.read.lacks(place.offset)
-    }
-    starts = [first for first, _ in lost]
-    found = list(lost)
-    for offset in damaged:
-        before = bisect_right(starts, offset)
-        if not before or lost[before - 1][1] <= offset:
-            found.append((offset, offset + 1))
-    return tuple(sorted(found))
 
 
 def _read_all(

@@ -52,8 +52,9 @@ def two(tmp_path: Path) -> Path:
 )
 def test_a_replica_is_named_by_what_was_given(named: str | None, is_whole: bool, word: str) -> None:
     root = LogDirectory(
-        path="/d/logs", broker_id=7, named=named, clean_shutdown=False if is_whole else None
-    )
+        path="/d/logs", broker_id=7, named=named, clean_shutdown=False if is_whole else None,
+        broker_label=None if named == "7" else named,
+    )  # fmt: skip
     directory = PartitionDirectory(path="/d/logs/t-0", log_directory=root, topic="t", partition=0)
     assert path_word(directory) == word
 
