@@ -36,6 +36,7 @@ def test_the_default_is_what_the_kafka_source_shows() -> None:
             replica="best",
             log_range_only=True,
             include_control_records=False,
+            offsets_from_headers=True,
         ),
     )
 
