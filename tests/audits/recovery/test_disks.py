@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import kafkalog_reader
 from fixtures.builder import cluster, replica
+from kafkalog_reader.audits.recovery.disks import disk_failures
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
@@ -19,7 +21,6 @@ from tests.io.counted_rate import CountedRate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 IDS = {"a": "AAAAAAAAAAEAAAAAAAAAEQ", "b": "AAAAAAAAAAEAAAAAAAAAEg"}
 META = "version=1\ncluster.id={cluster}\nnode.id={node}\ndirectory.id={id}\n"
@@ -101,6 +102,23 @@ def test_one_disk_goes_offline_and_the_other_one_loads(
     inject(tmp_path)
     found = {disk: outcome for disk, (outcome, _) in _outcomes(tmp_path).items()}
     assert found == {"a": "loads", "b": "directoryOffline"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "is_fatal"),
+    [("version=0\nbroker.id=1\n", False), ("version=1\ncluster.id=c\nnode.id=1\n", True)],
+)
+def test_rules_of_kraft_are_for_brokers_whose_files_show_it(
+    properties: str, is_fatal: bool, tmp_path: Path
+) -> None:
+    """meta.properties has version 1 from KRaft on, and 0 with ZooKeeper; disk b lacks the file."""
+    paths = [str(tmp_path / name) for name in "ab"]
+    for path in map(Path, paths):
+        (path / "t-0").mkdir(parents=True)
+        (path / "recovery-point-offset-checkpoint").write_text("0\n0\n")
+    (tmp_path / "a" / "meta.properties").write_text(properties)
+    found = disk_failures(paths, ReadContext(), is_kraft=False)
+    assert (bool(found.fatal), found.offline) == (is_fatal, {})
 
 
 def test_every_partition_knows_that_another_disk_stops_the_broker(tmp_path: Path) -> None:

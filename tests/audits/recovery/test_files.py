@@ -105,6 +105,12 @@ def test_a_row_of_a_checkpoint_is_named_by_its_line(log_directory: Path) -> None
         read_recovery_points(root_of(log_directory))
 
 
+def test_another_version_of_a_checkpoint_is_named(log_directory: Path) -> None:
+    (log_directory / "recovery-point-offset-checkpoint").write_text("1\n2\nt 0 5\nt 1 6\n")
+    with pytest.raises(DirectoryFailure, match="line 1: checkpoint version 1, 0 expected"):
+        read_recovery_points(root_of(log_directory))
+
+
 def test_rows_are_offsets_by_partition(log_directory: Path) -> None:
     text = "0\n2\nt 0 5\nu 12 +7\n"
     (log_directory / "replication-offset-checkpoint").write_text(text)
