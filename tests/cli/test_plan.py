@@ -219,6 +219,22 @@ def test_a_marker_that_makes_a_start_remove_records_goes_first(run: Run, tmp_pat
     assert plan(run("plan", tmp_path / "killed", "--format", "json"))["partitions"] == before
 
 
+def test_a_broker_whose_copy_was_moved_aside_waits_for_the_leader(run: Run, tmp_path: Path) -> None:
+    """It creates an empty replica: as the only one in the ISR it led, and the leader's log was cut.
+
+    No metadata log says that it has one, and no checkpoint has a row of it (state 339 of
+    ``make plans``).
+    """
+    a, b = (replica(LONG, topic=topic, high_watermark=2) for topic in "ab")
+    cluster(tmp_path, {1: a, 2: [a, b]})
+    aside = tmp_path / "aside" / "broker-1"
+    aside.mkdir(parents=True)
+    shutil.copytree(tmp_path / "broker-2" / "b-0", aside / "b-0")
+    assert plan(run("plan", tmp_path, "--format", "json"))["startOrder"] == [[2], [1]]
+    shutil.rmtree(aside)
+    assert plan(run("plan", tmp_path, "--format", "json"))["startOrder"] == [[1, 2]]
+
+
 @pytest.mark.parametrize("has_file", [True, False])
 def test_a_file_is_kept_only_where_there_is_one(run: Run, tmp_path: Path, has_file: bool) -> None:
     """A broker has no log-start-offset-checkpoint until it deletes records of some partition."""

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import LogDirectory
 
 
+def has_aside(root: LogDirectory) -> bool:
+    """Whether copies may have been moved out of a log directory, to the folder beside it."""
+    path = Path(aside_path(root.path, ""))
+    return path.is_dir() and not path.is_symlink()
+
+
 def moved_copy(root: LogDirectory, topic: str, partition: int) -> PartitionDirectory | None:
     """The copy of a partition that was moved out of a log directory; None if none is beside it."""
     path = aside_path(root.path, f"{topic}-{partition}")

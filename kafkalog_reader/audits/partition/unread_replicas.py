@@ -23,7 +23,7 @@ from kafkalog_reader.audits.integrity.partial_copy import (
     is_partial_copy,
     named_partitions,
 )
-from kafkalog_reader.audits.partition.moved_aside import is_replaced, moved_copy
+from kafkalog_reader.audits.partition.moved_aside import has_aside, is_replaced, moved_copy
 from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.audits.recovery.start import why_no_start
 from kafkalog_reader.errors import LocatedError
@@ -58,6 +58,7 @@ def with_unread(
             assert each.directory is not None
             of_partition.setdefault(each.directory.identity, []).append(each)
     why_down = _WhyDown(evidence)
+    with_aside = {root.broker_id for root in evidence.roots if has_aside(root)} - {None}
     for unit in units:
         here = {each.log_directory.broker_id for each in unit.directories} - {None}
         found = {
@@ -72,6 +73,8 @@ def with_unread(
             if each.directory is not None and _is_missing(each)
         }
         lacking |= {*unit.supply.lacking} - reported
+        if unit.membership is None:  # else it says who has a replica
+            lacking |= {*_moved(unit, with_aside, evidence)} - here - reported
         supply = replace(
             unit.supply,
             absent=tuple(each for each in unit.supply.absent if each not in reported),
@@ -108,7 +111,7 @@ def with_unread(
 
 
 def _moved(
-    unit: PartitionUnit, brokers: Iterable[int], evidence: Evidence
+    unit: PartitionUnit, brokers: Iterable[int | None], evidence: Evidence
 ) -> dict[int, PartitionDirectory]:
     """The copies of brokers without a folder of this partition that were moved aside."""
     first = unit.directories[0]
