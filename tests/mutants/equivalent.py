@@ -36,6 +36,7 @@ _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
 _OTHER_REPLICAS: Final = "for replica in replicas[%s]:"
 _CODEC: Final = "if run.magic[0] != MAGIC or run.attributes[%s] & CODEC_MASK > LAST_CODEC:"
+_IN_A_ROW: Final = "in_a_row = in_a_row + 1 if length %s _MIN_OF.get(magic, _NEVER) else 0"
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/batches.py",
@@ -180,6 +181,24 @@ EQUIVALENT: Final = (
         line=_NEWEST % "1",
         changed=_NEWEST % " 0",
         reason="without segments the time of the files is 0, and nothing is between 0 and 0",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/retention.py",
+        line=_NEWEST % "1",
+        changed=_NEWEST % " 2",
+        reason="without segments the time of the files is 0, and nothing is between 0 and 0",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line="size = sizes[kind] or 0",
+        changed="size = sizes[kind] or 1",
+        reason="neither number of bytes holds an entry",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line=_IN_A_ROW % ">=",
+        changed=_IN_A_ROW % ">",
+        reason="both ways to read the smallest batches find the same, one of them faster",
     ),
     Equivalent(
         path="kafkalog_reader/audits/election/election_loss.py",

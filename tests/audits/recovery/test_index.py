@@ -52,6 +52,16 @@ def test_entry_below_the_segment_is_seen(index: Path) -> None:
     assert checked(index, 0, -1, whole=True) == (False, None)
 
 
+@pytest.mark.parametrize("rest", [1, 33])
+def test_bytes_behind_the_last_whole_transaction_are_ignored(index: Path, rest: int) -> None:
+    """kafka-on-disk-format.md, section 4.3: trailing bytes < 34 are ignored by readers."""
+    content = struct.pack(">hqqqq", 0, 7, 0, 9, 10)
+    index.write_bytes(content + b"\xff" * rest)
+    (directory,) = discover([str(index.parent)]).partition_directories(ReadRequest())
+    (files,) = segments(directory)
+    assert check_transaction_index(files, context=ReadContext()) == (True, None)
+
+
 @pytest.mark.parametrize(
     ("entries", "problem"),
     [

@@ -6,6 +6,7 @@ last batch begins at byte 353 and has offsets 21 and 22.
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
@@ -83,3 +84,35 @@ def test_a_whole_batch_that_is_damaged_is_not_given_up(tmp_path: Path, position:
     log.write_bytes(content)
     recovery = start(tmp_path)
     assert (recovery.outcome, recovery.rebuild) == (StartOutcome.LOADS, None)
+
+
+@pytest.mark.parametrize(
+    ("keeps_its_entry", "end", "rebuild"),
+    [
+        pytest.param(True, 13, IndexRebuild(files=INDEXES, records_kept=6), id="fewer_are_hidden"),
+        pytest.param(False, 17, None, id="as_many_are_hidden"),
+    ],
+)
+def test_records_that_a_new_index_would_hide_too_are_not_kept(
+    keeps_its_entry: bool, end: int, rebuild: IndexRebuild | None, tmp_path: Path
+) -> None:
+    """No checksum covers base offsets: the last batch, 21 and 22, claims to be 15 and 16.
+
+    The end of the last batch is the end of the log, 17, so that the four records from 17 to 20 are
+    not served, and the other six are. A search for the index entry of 22 finds nothing: then the
+    log ends at 13, and none of the ten is served.
+    """
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    log, index = directory / f"{LAST}.log", directory / f"{LAST}.index"
+    content = bytearray(log.read_bytes())
+    content[353:361] = struct.pack(">q", 15)
+    log.write_bytes(content)
+    if not keeps_its_entry:
+        index.write_bytes(index.read_bytes()[:-8])
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.log_end_offset_after_start) == (StartOutcome.HIDDEN, end)
+    assert recovery.rebuild == rebuild
+    for name in INDEXES:
+        (directory / name).unlink()
+    after = start(tmp_path)
+    assert (after.log_end_offset_after_start, after.records_cut) == (17, 4)

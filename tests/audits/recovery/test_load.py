@@ -6,6 +6,7 @@ ProducerStateManager.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -164,6 +165,18 @@ def test_after_a_clean_stop_batches_behind_the_newest_snapshot_are_read(
         loaded(tmp_path, is_clean=True)
     old = loaded(tmp_path, is_clean=True, rule=SINCE_0_10_1)
     assert old.log_end_offset == END, "it keeps no producers"
+
+
+def test_segments_below_the_snapshot_are_not_read_whatever_their_offsets(tmp_path: Path) -> None:
+    """``LogSegments#values(snapshot, end)`` begins with the last base that is not above it: 13.
+
+    No checksum covers the base offset of the second batch, which becomes 15; damage follows it.
+    """
+    directory = write_small(tmp_path, is_clean=True)
+    put(directory / f"{FIRST}.log", BATCH, struct.pack(">q", 15))
+    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
+    keep_snapshots(directory, [13], None)
+    assert loaded(tmp_path, is_clean=True).log_end_offset == END
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,18 @@ def test_topic_id_is_held_against_the_clusters(
     assert recovery.bytes_cut == 0  # the directory is kept under another name
 
 
+def test_the_partition_of_a_stray_starts_empty(tmp_path: Path) -> None:
+    """real-brokers.md: renamed, and the partition starts empty, with its log end at 0."""
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    (directory / "partition.metadata").unlink()
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.sound_end_offset) == (StartOutcome.STRAY, 23)
+    assert recovery.loaded is not None
+    log = recovery.loaded.log
+    assert (log.log_start_offset, log.high_watermark, log.log_end_offset) == (0, 0, 0)
+    assert _epochs(recovery) == []
+
+
 def test_stray_is_not_an_outcome_of_brokers_that_set_nothing_aside(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     (directory / "partition.metadata").unlink()

@@ -182,3 +182,17 @@ def test_the_end_of_a_segment_is_read_from_its_last_index_entry_on(
     segment = _segment(path)
     segment.files = replace(segment.files, offset_index_size=len(content))
     assert read_next_offset(segment, no_progress) == end
+
+
+def test_a_part_whose_offsets_fall_is_read_from_its_own_start(tmp_path: Path) -> None:
+    """The part of a split file has no index entry: LogSegment#readNextOffset begins at its start.
+
+    The last batch from there ends the log: kafka-on-disk-format.md, section 6.1.
+    """
+    path = tmp_path / f"{0:020}.log"
+    records = [Record(offset_delta=0)]
+    path.write_bytes(b"".join(data_batch(offset, records).build() for offset in (0, 100, 109, 105)))
+    part = replace(_segment(path), base_offset=100, start=SIZE)
+    found = recover(part, LeaderEpochCache(), LogConfig(), no_progress)
+    assert (found.next_offset, found.greatest_offset, found.stop) == (106, 109, 4 * SIZE)
+    assert not found.falls
