@@ -135,12 +135,16 @@ def test_offsets_that_a_copy_lacks_where_it_parts_are_missing(
     assert differences(*logs) == expected
 
 
-def test_a_leader_epoch_that_only_one_header_has_is_misread(audited: Audited) -> None:
+@pytest.mark.parametrize("start", [0, 2**62, 2**63 - 10])
+def test_a_leader_epoch_that_only_one_header_has_is_misread(start: int, audited: Audited) -> None:
     """No checksum covers it: both checkpoints and the other copy say 0 (reference, 4.1)."""
-    first, second, third = parse_log("0-1/e0 2-3/e0 4-5/e0")
+    first, second, third = (
+        replace(batch, base_offset=start + batch.base_offset)
+        for batch in parse_log("0-1/e0 2-3/e0 4-5/e0")
+    )
     flipped = replace(second, lies={"leader_epoch": 4})
     held = [
-        replica(log, epochs="0:0", high_watermark=6)
+        replica(log, epochs=f"0:{start}", high_watermark=start + 6, log_start=start)
         for log in ([first, flipped, third], [first, second, third])
     ]
     found = audited(*held).comparison
@@ -148,7 +152,7 @@ def test_a_leader_epoch_that_only_one_header_has_is_misread(audited: Audited) ->
     one, _ = found.replicas
     assert found.misread_epochs == {one: {4: 0}}
     (difference,) = found.differences
-    assert (difference.first_offset, difference.next_offset) == (2, 4)
+    assert (difference.first_offset, difference.next_offset) == (start + 2, start + 4)
     assert difference.damaged == (one,)
     assert not found.forks
 
