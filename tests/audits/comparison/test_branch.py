@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import Batch, cluster, marker_batch, parse_log, replica
-from kafkalog_reader.audits.comparison.branch import BranchBuilder
+from kafkalog_reader.audits.comparison.branch import BranchBuilder, _fingerprint
 from kafkalog_reader.audits.comparison.compared_log import ComparedLog
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.replica import Replica
@@ -96,6 +96,17 @@ def test_only_behind_a_fork_contents_have_fingerprints(tmp_path: Path) -> None:
     changed = built(tmp_path / "three", other, (0, 5), apart=True)
     alike = [one == two for one, two in zip(whole.contents, changed.contents, strict=True)]
     assert alike == [True, False, True]
+
+
+def test_batches_that_differ_by_any_bit_of_the_offset_are_unlike(tmp_path: Path) -> None:
+    """The checksum does not cover the offset, so the fingerprint must tell these apart."""
+    (batch,) = parse_log("0-0/e0")
+    run = compared_log(tmp_path, [batch]).stream.run
+    found = set()
+    for offset in (0, *(1 << bit for bit in range(63))):
+        run.move(0, offset)
+        found.add(_fingerprint(run, slice(0, 1)))
+    assert len(found) == 64
 
 
 def test_a_split_into_several_histories_is_a_fork(tmp_path: Path) -> None:

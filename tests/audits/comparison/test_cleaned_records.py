@@ -206,3 +206,14 @@ def test_the_last_value_of_a_key_must_be_the_same_everywhere(
     )
     assert check.latest == latest
     assert missing(check) == []
+
+
+def test_a_last_value_that_is_equal_in_unlike_batches_is_no_mismatch(tmp_path: Path) -> None:
+    """Consumers see one value of y, and of x two."""
+    of_y = Record(offset_delta=1, key=b"y", value=b"same")
+    unlike = [
+        data_batch(10, [Record(offset_delta=0, key=b"x", value=value), of_y])
+        for value in (b"a", b"b")
+    ]
+    check = checked(tmp_path, [batch(ALL), unlike[0]], [batch({6, 7, 8, 9}), unlike[1]])
+    assert check.latest == (10,)

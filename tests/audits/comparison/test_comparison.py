@@ -135,12 +135,16 @@ def test_offsets_that_a_copy_lacks_where_it_parts_are_missing(
     assert differences(*logs) == expected
 
 
-def test_a_leader_epoch_that_only_one_header_has_is_misread(audited: Audited) -> None:
+@pytest.mark.parametrize("start", [0, 2**62, 2**63 - 10])
+def test_a_leader_epoch_that_only_one_header_has_is_misread(start: int, audited: Audited) -> None:
     """No checksum covers it: both checkpoints and the other copy say 0 (reference, 4.1)."""
-    first, second, third = parse_log("0-1/e0 2-3/e0 4-5/e0")
+    first, second, third = (
+        replace(batch, base_offset=start + batch.base_offset)
+        for batch in parse_log("0-1/e0 2-3/e0 4-5/e0")
+    )
     flipped = replace(second, lies={"leader_epoch": 4})
     held = [
-        replica(log, epochs="0:0", high_watermark=6)
+        replica(log, epochs=f"0:{start}", high_watermark=start + 6, log_start=start)
         for log in ([first, flipped, third], [first, second, third])
     ]
     found = audited(*held).comparison
@@ -148,7 +152,7 @@ def test_a_leader_epoch_that_only_one_header_has_is_misread(audited: Audited) ->
     one, _ = found.replicas
     assert found.misread_epochs == {one: {4: 0}}
     (difference,) = found.differences
-    assert (difference.first_offset, difference.next_offset) == (2, 4)
+    assert (difference.first_offset, difference.next_offset) == (start + 2, start + 4)
     assert difference.damaged == (one,)
     assert not found.forks
 
@@ -185,3 +189,37 @@ def test_a_copy_with_a_gap_at_the_fork_follows_its_own_epoch(epoch: int, compani
         (each.kind.value, each.first_offset, each.next_offset, each.absent)
         for each in found.differences
     ] == [("missing", 2, 4, (third,))]
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_a_retry_under_a_later_epoch_is_not_at_a_wrong_offset(epoch: int) -> None:
+    """A client sent the batch again to a new leader: equal under the checksum, of another history.
+
+    Batches of different leader epochs are never one batch (replica-divergence.md, 4.3); under the
+    same epoch the offset of a batch that breaks continuity is restored from its peer (4.1).
+    """
+    retried = data_batch(4, parse_log("2-3/e0")[0].records, leader_epoch=epoch)
+    sent = replace(retried, base_offset=2, leader_epoch=0)
+    first, other = parse_log("0-1/e0 4-5/e0")
+    found = compared_in_files([[first, sent, other], [first, retried]], [1 << 20] * 2)
+    kinds = [DifferenceKind.UNCOVERED] if epoch == 0 else [DifferenceKind.MISSING]
+    assert [each.kind for each in found.differences] == kinds
+    (difference,) = found.differences
+    assert (difference.first_offset, difference.next_offset) == (2, 4)
+    _, second = found.replicas
+    assert (difference.moved, difference.absent) == (
+        ((second,), ()) if epoch == 0 else ((), (second,))
+    )
+    assert [each.next_offset for each in found.forks] == ([] if epoch == 0 else [4])
+
+
+def test_a_damaged_batch_into_which_the_next_one_of_another_copy_reaches() -> None:
+    """By its header the batch of the first copy has the offsets 2 to 5; the other has 4 to 7."""
+    first, wrong, other = parse_log("0-1/e0 2-5/e0 4-7/e0")
+    logs = [[first, replace(wrong, lies={"crc": 1})], [first, other]]
+    found = compared_in_files(logs, [1 << 20] * 2)
+    one, two = found.replicas
+    (difference,) = found.differences
+    assert (difference.first_offset, difference.next_offset) == (2, 6)
+    assert (difference.damaged, difference.absent) == ((one,), (two,))
+    assert [found.damaged[each].count for each in (one, two)] == [1, 0]

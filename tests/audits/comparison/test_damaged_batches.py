@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import Batch, Replica, parse_log, replica
+from fixtures.builder import Batch, Replica, cluster, parse_log, replica
 from kafkalog_reader.audits.comparison import damaged_batches, difference
 from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.batch_place import EXAMPLES
 from kafkalog_reader.audits.tables.findings import findings_of
+from tests.audits.comparison.batches_alone import compared
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
     from tests.audits.conftest import Audited
 
@@ -108,3 +110,15 @@ def test_codecs_that_nobody_knows_are_counted(audited: Audited) -> None:
     assert len(found) == EXAMPLES + 1
     (rest,) = [each for each in found if "batches" in dict(each.evidence)]
     assert dict(rest.evidence) == {"batches": str(COUNT - EXAMPLES)}
+
+
+def test_the_cap_counts_what_was_kept_of_earlier_windows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A window holds a few batches: three quarters of the rows are left out in later ones."""
+    monkeypatch.setattr(damaged_batches, "MAX", COUNT // 4)
+    cluster(tmp_path, {0: copy(range(COUNT)), 1: copy(())})
+    found = compared(tmp_path, 10 * len(LOG[0].build()))
+    wrong = found.damaged[found.replicas[0]]
+    assert (wrong.count, wrong.left_out) == (COUNT, COUNT - COUNT // 4)
+    assert wrong.rows().first_offset.tolist() == [*range(COUNT // 4)]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fixtures.builder import Batch, cluster, data_batch, replica
+from kafkalog_reader.audits.comparison import difference
 from kafkalog_reader.audits.comparison.comparison import _Comparer
 from kafkalog_reader.audits.comparison.damaged_stretch import damaged_stretch
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
@@ -180,3 +181,19 @@ def test_damaged_neighbours_are_one_difference(
     found = compared(tmp_path, 8 << 20).differences
     assert [(each.first_offset, each.next_offset) for each in found] == expected
     assert sum(each.batches for each in found) == 3
+
+
+def test_damaged_neighbours_that_are_left_out_count_as_one_range(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(difference, "MAX", 1)
+    log = [data_batch(offset, [Record(offset_delta=0, value=b"v")]) for offset in range(6)]
+    wrong = [
+        batch if number in {1, 5} else replace(batch, lies={"crc": 1})
+        for number, batch in enumerate(log)
+    ]
+    for broker, held in enumerate((log, wrong)):
+        cluster(tmp_path, {broker: replica(held, epochs="0:0")})
+    found = compared(tmp_path, 8 << 20)
+    assert [(each.first_offset, each.next_offset) for each in found.differences] == [(0, 1)]
+    assert found.differences_left_out == 1, "the offsets 2 to 4"

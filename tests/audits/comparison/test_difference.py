@@ -271,3 +271,23 @@ def test_later_differences_take_their_place_by_offset() -> None:
     later = replace(BASE, first_offset=9, next_offset=10)
     found = comparison(differences=(later,)).with_differences([BASE])
     assert found.differences == (BASE, later)
+
+
+@pytest.mark.parametrize(("start", "is_fork"), [(4, True), (5, True), (6, False)])
+def test_a_fork_that_nobody_can_read_is_none(start: int, is_fork: bool) -> None:
+    """Brokers answer a fetch below the log start with OFFSET_OUT_OF_RANGE."""
+    one, two, _ = comparison(start1=start).replicas
+    root = branch(0, 4, one, two, children=(branch(4, 6, one), branch(4, 6, two)))
+    assert comparison(root, start1=start).forks == ((root,) if is_fork else ())
+
+
+def test_a_damaged_copy_in_a_conflict_counts_with_the_first_content() -> None:
+    """Its checksum is wrong, so it is no third content, of which records could be lost."""
+    conflict = replace(
+        BASE, kind=DifferenceKind.CONFLICT, contents=((ONE,), (TWO,), (THREE,)), absent=(),
+        damaged=(THREE,),
+    )  # fmt: skip
+    found = comparison(branch(0, 9, ONE, TWO, THREE), differences=(conflict,))
+    assert ranges(found, by_content=True) == [
+        (0, 5, [1, 2, 3]), (5, 7, [1, 3]), (5, 7, [2]), (7, 9, [1, 2, 3]),
+    ]  # fmt: skip

@@ -61,6 +61,13 @@ def test_its_first_leader_epoch_is_newer_than_none() -> None:
     )
 
 
+def test_messages_of_old_formats_have_no_leader_epoch_that_others_lack() -> None:
+    """Kafka reads -1 as the leader epoch of a message of magic 0 or 1."""
+    bad = bare(1)
+    histories = {bad: history(), GOOD: history((-1, 0, 10))}
+    assert reaches_further(histories, {bad: "why"}) == ""
+
+
 def test_copies_that_were_not_compared_say_why() -> None:
     assert reason_of_all([BAD, GOOD], NotCompared("other topics")) == "other topics"
     assert reason_of_all([BAD, GOOD], EQUAL) == ""
