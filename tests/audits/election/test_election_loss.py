@@ -232,7 +232,7 @@ def test_what_is_cut_of_one_copy_and_not_served_by_another_is_lost(audited: Audi
 
     Broker 0 serves no record below its log start, so that nobody has 5 to 7 afterwards.
     """
-    held = "0-4/e0 5-7/e1 8-11/e1"
+    held = "0-4/e0 5-11/e1"
     audit = audited(
         replica(held, epochs="", log_start=8, high_watermark=12),
         replica(held, high_watermark=5),

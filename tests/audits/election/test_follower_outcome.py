@@ -286,12 +286,11 @@ def test_only_a_follower_in_sync_keeps_a_wrong_header_unnoticed(
 def test_a_truncation_to_the_log_end_cuts_nothing(audited: Audited) -> None:
     """Also where an earlier batch reaches over it: UnifiedLog#truncateTo has no effect there.
 
-    The base offset of the last batch was 4, so that the log ends at 2 (kafka-on-disk-format.md,
-    8.5).
+    The base offset of the last batch was 6, and the log ends at 2 (kafka-on-disk-format.md, 8.5).
     """
-    first, second = parse_log("0-3/e0 4-5/e0")
-    sound = replica([first, second], high_watermark=2)
-    moved = replica([first, replace(second, lies={"base_offset": 0})], high_watermark=2)
+    first, second, third = parse_log("0-3/e0 4-5/e0 6-7/e0")
+    sound = replica([first, second, third], high_watermark=2)
+    moved = replica([first, second, replace(third, lies={"base_offset": 0})], high_watermark=2)
     found = followed(audited(sound, moved, clean=(0, 1)))
     assert (found.log_end_offset, found.truncation_offset) == (2, 2)
     assert (found.kept_until, found.records_cut) == (2, 0)
