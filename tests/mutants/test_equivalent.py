@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ ROOT = Path(__file__).parent.parent.parent
 def test_an_equivalent_change_is_of_a_line_that_exists(each: Equivalent) -> None:
     lines = [line.strip() for line in (ROOT / each.path).read_text().splitlines()]
     assert each.line in lines
+    assert not each.before or (each.before, each.line) in pairwise(lines)
     assert each.reason
 
 
@@ -24,6 +26,14 @@ def test_only_the_listed_change_of_a_line_is_equivalent() -> None:
     assert is_equivalent(each.path, diff % each.changed)
     assert not is_equivalent(each.path, diff % each.line.replace("1:", "2:"))
     assert not is_equivalent("kafkalog_reader/log.py", diff % each.changed)
+
+
+def test_of_lines_that_read_alike_only_the_one_after_its_line_before_is_equivalent() -> None:
+    each = next(each for each in EQUIVALENT if each.before)
+    diff = f"--- a\n+++ b\n@@ -2 +2 @@\n%s-    {each.line}\n+    {each.changed}"
+    assert is_equivalent(each.path, diff % f"     {each.before}\n")
+    assert not is_equivalent(each.path, diff % "     other = 1\n")
+    assert not is_equivalent(each.path, diff % "")
 
 
 def test_a_size_of_what_is_read_at_once_is_a_constant_that_exists() -> None:

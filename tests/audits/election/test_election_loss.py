@@ -227,6 +227,26 @@ def test_offsets_that_compaction_may_have_removed_speak_against_no_leader(
     assert lacking(audit) == {0: (0, 0, 0), 1: (0, 0, 0)}
 
 
+def test_what_is_cut_of_one_copy_and_not_served_by_another_is_lost(audited: Audited) -> None:
+    """Led by broker 2, broker 1 is cut at 5, and broker 0, without epochs, is not cut.
+
+    Broker 0 serves no record below its log start, so that nobody has 5 to 7 afterwards.
+    """
+    held = "0-4/e0 5-11/e1"
+    audit = audited(
+        replica(held, epochs="", log_start=8, high_watermark=12),
+        replica(held, high_watermark=5),
+        replica("0-4/e0 5-11/e2", high_watermark=5),
+        clean=(0, 1, 2),
+    )
+    (of_two,) = (each for each in audit.elections if each.candidate.broker_id == 2)
+    kept = {each.follower.broker_id: each.kept_until for each in of_two.followers}
+    assert kept == {0: 12, 1: 5}
+    assert [(each.first_offset, each.next_offset) for each in of_two.lost_ranges] == [(5, 8)]
+    assert [(each.first_offset, each.next_offset) for each in of_two.apart_ranges] == [(8, 12)]
+    assert (of_two.lost.total, of_two.kept_apart.total) == (3, 4)
+
+
 def candidate(
     one: Replica, end: int, hidden: tuple[tuple[int, int], ...] = (), known: int = 0
 ) -> Candidate:
@@ -323,3 +343,21 @@ def test_records_of_a_branch_are_counted_by_what_its_holders_show() -> None:
     with_damage = committed_records(whole, holders, comparison(whole))
     assert (with_damage.damaged, with_damage.damaged_known) == (3, 2)
     assert committed_records(whole, holders, NotCompared("why")) == count
+
+
+def test_where_no_record_can_be_read_none_is_subtracted_for_damage() -> None:
+    """The records of a damaged batch at 2 to 7 are not among those that are counted, 8 and 9."""
+    holders = [
+        replace(
+            candidate(each, 10, known=4),
+            records=lambda first, following: max(0, following - max(first, 8)),
+        )
+        for each in (ONE, TWO)
+    ]
+    sparse = replace(branch(0, 10, ONE, TWO), records=2)
+    rows = {ONE: damaged_rows(2, 8), TWO: damaged_rows(2, 8), THREE: DamagedBatches()}
+    found = committed_records(sparse, holders, replace(comparison(sparse), damaged=rows))
+    assert found == CommitCount(
+        known=0, possible=0, only_if_unclean=1, uncommitted=1,
+        damaged=6, damaged_known=2, damaged_possible=4,
+    )  # fmt: skip

@@ -7,11 +7,12 @@ fetched them: seed 11021 of the random histories on 4.3.1, 14,482 rounds until i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import Replica, cluster, replica
+from fixtures.builder import Replica, cluster, parse_log, replica
 from fixtures.synthetic.truncation import SCENARIOS
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.follow import FollowingEnd, elected
@@ -98,6 +99,17 @@ def test_a_leader_that_knows_its_last_epoch_is_followed(tmp_path: Path, leader: 
     follower = replica("0-7/e0", high_watermark=8)
     found = outcomes(tmp_path, {0: leader, 1: follower}, clean=(0, 1))
     assert found[0, 1] is not FollowingEnd.REFETCHES
+
+
+def test_a_follower_that_has_all_of_what_a_leader_forgot_fetches_nothing_again(
+    tmp_path: Path,
+) -> None:
+    """It forgot it, too: it asks with epoch 2, which for the leader ends where it fetches.
+
+    Only a fetched batch sets another epoch, and there is none (kafka-on-disk-format.md, 8.4).
+    """
+    found = outcomes(tmp_path, {0: FORGOT, 1: FORGOT}, clean=(0, 1))
+    assert found == {(0, 1): FollowingEnd.ACCEPTED, (1, 0): FollowingEnd.ACCEPTED}
 
 
 @pytest.mark.parametrize(
@@ -243,3 +255,42 @@ def test_what_is_cut_at_the_log_start_was_the_whole_log(
     found = followed(audited(leader, follower, clean=(0, 1)))
     assert (found.truncation_offset, found.kept_until) == (5, kept_until)
     assert found.records_cut == 10 - log_start
+
+
+@pytest.mark.parametrize(
+    ("lies", "clean", "ends", "silent"),
+    [
+        ({"base_offset": 2 + 2**20}, (0, 1), FollowingEnd.ACCEPTED, 2),
+        ({"leader_epoch": 2**24 + 1}, (0,), FollowingEnd.LOOPS, None),
+    ],
+)
+def test_only_a_follower_in_sync_keeps_a_wrong_header_unnoticed(
+    lies: Mapping[str, int],
+    clean: tuple[int, ...],
+    ends: FollowingEnd,
+    silent: int | None,
+    audited: Audited,
+) -> None:
+    """4.4.0 kept a wrong base offset, and asked for ever with an epoch that its start had read.
+
+    See replica-divergence.md, 4.9. Everybody sees a follower that is not in the ISR.
+    """
+    first, second, third = parse_log("0-1/e0 2-3/e0 4-5/e0")
+    sound = replica([first, second, third], epochs="0:0", high_watermark=6)
+    wrong = replica([first, replace(second, lies=lies), third], epochs="0:0", high_watermark=6)
+    found = followed(audited(sound, wrong, clean=clean))
+    assert (found.following.outcome, found.silent_divergence) == (ends, silent)
+    assert not found.is_cut
+
+
+def test_a_truncation_to_the_log_end_cuts_nothing(audited: Audited) -> None:
+    """Also where an earlier batch reaches over it: UnifiedLog#truncateTo has no effect there.
+
+    The base offset of the last batch was 6, and the log ends at 2 (kafka-on-disk-format.md, 8.5).
+    """
+    first, second, third = parse_log("0-3/e0 4-5/e0 6-7/e0")
+    sound = replica([first, second, third], high_watermark=2)
+    moved = replica([first, second, replace(third, lies={"base_offset": 0})], high_watermark=2)
+    found = followed(audited(sound, moved, clean=(0, 1)))
+    assert (found.log_end_offset, found.truncation_offset) == (2, 2)
+    assert (found.kept_until, found.records_cut) == (2, 0)

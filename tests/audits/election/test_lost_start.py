@@ -58,6 +58,21 @@ def test_which_followers_delete_below_a_lost_start(
     assert not found[2]
 
 
+@pytest.mark.parametrize(
+    ("policy", "without"), [("compact", {0: [1], 1: [], 2: [1]}), ("delete", {0: [], 1: [], 2: []})]
+)
+def test_which_followers_never_fetch_the_start_that_they_lost(
+    policy: str, without: dict[int, list[int]], tmp_path: Path
+) -> None:
+    """A follower fetches from its own log end on; what retention deletes, it did not lose."""
+    lost_start.write_state(tmp_path)
+    found = {
+        each.candidate.broker_id: [follower.broker_id for follower in each.without_start]
+        for each in audited(tmp_path, policy).elections
+    }
+    assert found == without
+
+
 def test_deleting_records_moves_the_log_start_by_a_checkpoint(tmp_path: Path) -> None:
     lost_start.write_state(tmp_path)
     rows = tmp_path / "broker-1" / "log-start-offset-checkpoint"

@@ -187,6 +187,17 @@ def test_of_equal_copies_one_is_replayed(tmp_path: Path, monkeypatch: pytest.Mon
     assert str(log.parent) in replayed
 
 
+def test_of_copies_that_end_alike_the_first_is_named_whatever_the_order(tmp_path: Path) -> None:
+    """Without records the end of a copy is known only after its snapshot was replayed."""
+    roots = [tmp_path / name for name in ("one", "two")]
+    for root in roots:
+        assert _segments_at(root, 5000, snapshot=5000)
+    for supplied in (roots, roots[::-1]):
+        (found,) = read_cluster_metadata(discover([str(root) for root in supplied])).values()
+        assert found.last_offset == 4999
+        assert found.source == str(tmp_path / "one" / "0" / "__cluster_metadata-0")
+
+
 def _last_batch(log: Path) -> int:
     """Position of the last batch, by the lengths in the headers."""
     content, position, last = log.read_bytes(), 0, 0
