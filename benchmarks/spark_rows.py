@@ -106,9 +106,10 @@ def _task_seconds(spark: SparkSession, query: Callable[[], object]) -> float:
 
 
 def _all_task_seconds(spark: SparkSession) -> float:
-    context = spark.sparkContext._jsc.sc()  # type: ignore[attr-defined]  # of the driver's JVM
+    context = spark.sparkContext._jsc.sc()  # of the driver's JVM
     executors = context.statusStore().executorList(False)
-    return sum(executors.apply(each).totalDuration() for each in range(executors.size())) / 1000
+    milliseconds = sum(executors.apply(each).totalDuration() for each in range(executors.size()))
+    return float(milliseconds) / 1000
 
 
 def first_row(bench: Bench) -> Figure:
@@ -201,7 +202,7 @@ SPARK_ROWS: Final = (
         name="spark-count",
         work='`count()` with `.schema("offset bigint")`, zstd, time of all tasks',
         against="our read of the five columns",
-        target=Target(10),
+        target=None,
         measure=count_against_full_read,
     ),
     Row(
