@@ -51,7 +51,7 @@ class HiddenRange:
 class HiddenRecords:
     """Collects the ranges that one answer lacks; a range that is met again counts once.
 
-    Sound logs leave it empty: it is told of damage where reading meets it, and reads nothing.
+    Readers add damage when they meet it. Sound logs leave it empty, and it reads nothing itself.
 
     Attributes:
         left_out: how many ranges there are beyond ``MAX_RANGES``.
