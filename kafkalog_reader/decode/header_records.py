@@ -26,6 +26,8 @@ _MIN_RECORD: Final = 7
 """Bytes of the smallest record: length, attributes, two deltas, no key, no value, no header."""
 _MAX_RECORDS_A_BYTE: Final = 4
 """A header that claims more records for a byte of a compressed payload is not believed."""
+_MAX_RECORDS: Final = 1 << 22
+"""Of one batch, whose offsets are made at once: 32 MiB. A larger one is decoded."""
 _NEAR_THE_LAST_OFFSET: Final = 2**63 - 2**32
 
 
@@ -97,7 +99,7 @@ def tells_offsets(run: BatchRun) -> bool:
     payload = run.size_in_bytes.astype(np.int64) - HEADER_SIZE
     is_compressed = (run.attributes & CODEC_MASK) != 0
     most = np.where(is_compressed, payload * _MAX_RECORDS_A_BYTE, payload // _MIN_RECORD)
-    return bool((run.records_count <= most).all())
+    return bool((run.records_count <= np.minimum(most, _MAX_RECORDS)).all())
 
 
 def header_records(run: BatchRun) -> Iterator[HeaderRecords]:

@@ -119,3 +119,14 @@ def test_times_are_those_of_records(partition: Path) -> None:
     write_segment(partition, [batch(0), batch(3)])
     by_headers, decoded = both_ways(partition, from_timestamp=0, to_timestamp=1)
     assert by_headers == decoded
+
+
+def test_a_batch_with_very_many_records_is_decoded(
+    partition: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a small compressed batch could ask for any amount of memory."""
+    monkeypatch.setattr(header_records, "_MAX_RECORDS", 4)
+    unreadable = batch(0, 5, codec=Codec.ZSTD, payload=b"no zstd frame")
+    write_segment(partition, [unreadable])
+    with pytest.raises(CorruptRecordError):
+        rows(partition, columns=("offset",), offsets_from_headers=True)
