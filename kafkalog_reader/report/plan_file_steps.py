@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.integrity.file_repair import Move, Rewrite, Write, move_aside
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
-from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
+from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, META_PROPERTIES, shown
+from kafkalog_reader.report.open_finding_text import several_text
 from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind
 from kafkalog_reader.report.repair_text import (
     fetch_commands,
@@ -44,6 +45,42 @@ def file_steps(plan: Plan) -> Iterator[PlanStep]:
         for broker in choice.epoch_rows:
             yield _write_epochs(choice, broker)
     yield from _write_log_starts(plan)
+
+
+def lost_disk_steps(plan: Plan) -> Iterator[PlanStep]:
+    """An empty log directory for each broker that the ISR names and that nothing is left of.
+
+    A KRaft broker does not start without ``meta.properties``. It gets a new directory id then.
+    """
+    asked: dict[int, list[str]] = defaultdict(list)
+    clusters = {}
+    for choice in plan.choices:
+        for broker in choice.unseen_in_sync:
+            if broker not in plan.brokers and choice.cluster_id is not None:
+                asked[broker].append(choice.name)
+                clusters[broker] = choice.cluster_id
+    for broker, names in sorted(asked.items()):
+        root = f"LOG_DIRECTORY_OF_BROKER_{broker}"
+        body = FileBody(
+            path=posixpath.join(root, META_PROPERTIES),
+            lines=("version=1", f"cluster.id={clusters[broker]}", f"node.id={broker}"),
+        )
+        which = shown(names[0]) if len(names) == 1 else several_text([*map(shown, names)])
+        yield PlanStep(
+            kind=StepKind.EMPTY,
+            title=f"On broker {broker}, if its log directories are lost for ever, make an empty one",
+            texts=(
+                f"The metadata log names broker {broker} in the ISR of {which}. If it started "
+                "with an empty log directory before another broker leads, it could be elected, "
+                "and the others would delete all their records. Now it copies those of the "
+                "leaders.",
+                "Run this on its host, with a directory of log.dirs that is empty. If a log "
+                "directory of it is left, supply that one and make the plan again instead.",
+            ),
+            commands=(f"mkdir -p {root}", write_command(body.lines, body.path)),
+            brokers=(broker,),
+            file=body,
+        )
 
 
 def _move_commands(path: str) -> tuple[str, ...]:

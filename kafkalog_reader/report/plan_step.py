@@ -36,6 +36,7 @@ class StepKind(Enum):
     MOVE_ASIDE = "moveAside"
     REPLACE = "replaceCopy"
     WRITE_FILE = "writeFile"
+    EMPTY = "makeLogDirectory"
     START = "startBrokers"
     PREFERRED = "electPreferred"
     REMOVE = "removeReplicas"
