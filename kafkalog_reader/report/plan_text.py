@@ -292,6 +292,8 @@ def unanswered_texts(plan: Plan) -> list[str]:
 
 def _preparations(plan: Plan) -> Iterator[str]:
     """What is done to files before the first start."""
+    if missing := len(plan.missing_directories):
+        yield f"restore {_counted(missing, 'log directory', 'log directories')}"
     if plan.set_aside:
         yield f"move {_counted(len(plan.set_aside), 'copy', 'copies')} aside"
     if plan.order.replaced:

@@ -558,10 +558,11 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     answer = run("plan", root)
     assert answer.status == 1
     text = " ".join(answer.out.split())
-    assert "removes nothing from its 41 partitions, but not every log directory is sound." in text
+    assert "removes nothing from its 41 partitions, but not every replica is here." in text
+    assert "Lost already, whatever starts: all of codec-none-0, of which there is no copy." in text
     assert (
-        "KL-310 CRITICAL broker 0: according to the metadata log codec-none-0 is on broker 0, "
-        "which has no folder of it: it will create an empty one; by a checkpoint, records below "
+        "KL-310 CRITICAL codec-none-0: according to the metadata log its only replica is on broker "
+        "0, which has no folder of it: it will create an empty one; by a checkpoint, records below "
         "offset"
     ) in text
     structured = run("plan", root, "--format", "json")
@@ -570,10 +571,12 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     assert document["nothingToDo"] is False
     (found,) = document["findings"]
     place = (found["code"], found["partition"], found["logDirectory"])
-    assert place == ("KL-310", None, str(root))
+    assert place == ("KL-310", "codec-none-0", None)
+    (lost,) = document["lostAlready"]
+    assert (lost["topic"], lost["firstOffset"], lost["isCommitted"]) == ("codec-none", 0, True)
     script = run("plan", root, "--format", "script")
     assert script.status == 1
-    message = "KL-310 CRITICAL broker 0: according to the metadata log codec-none-0 is on"
+    message = "KL-310 CRITICAL codec-none-0: according to the metadata log its only replica is on"
     assert message in script.out
     assert "go_on 'These steps do not settle that" in script.out
 
