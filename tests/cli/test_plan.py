@@ -235,6 +235,26 @@ def test_a_broker_whose_copy_was_moved_aside_waits_for_the_leader(run: Run, tmp_
     assert plan(run("plan", tmp_path, "--format", "json"))["startOrder"] == [[1, 2]]
 
 
+def test_a_broker_that_must_start_first_is_given_the_copy_that_it_lacks(
+    run: Run, tmp_path: Path
+) -> None:
+    """Broker 1 must lead the larger partition, and would begin the other one with an empty log."""
+    large = replica(f"{LONG} {'d' * 900}@3/e0", topic="a", high_watermark=2)
+    small = replica(LONG, topic="b", high_watermark=2, log_start=1)
+    cluster(tmp_path, {1: large, 2: [replica(SHORT, topic="a", high_watermark=1), small]})
+    aside = tmp_path / "aside" / "broker-1"
+    aside.mkdir(parents=True)
+    shutil.copytree(tmp_path / "broker-2" / "b-0", aside / "b-0")
+    document = plan(run("plan", tmp_path, "--format", "json"))
+    assert document["startOrder"] == [[1], [2]]
+    given = next(step for step in document["steps"] if step["kind"] == "replaceCopy")
+    assert given["brokers"] == [1]
+    assert given["commands"][0] == f"mkdir -p {tmp_path}/broker-1/b-0"
+    assert not any("mv" in command for command in given["commands"])
+    (starts,) = [step for step in document["steps"] if step["kind"] == "writeFile"]
+    assert "b 0 1" in starts["commands"][-1]
+
+
 @pytest.mark.parametrize("has_file", [True, False])
 def test_a_file_is_kept_only_where_there_is_one(run: Run, tmp_path: Path, has_file: bool) -> None:
     """A broker has no log-start-offset-checkpoint until it deletes records of some partition."""
