@@ -667,7 +667,8 @@ def test_one_bad_copy_is_moved_aside_and_the_others_of_its_broker_are_planned(
     run: Run, tmp_path: Path
 ) -> None:
     """Seen on 4.4.0: a malformed epoch checkpoint takes its log directory offline."""
-    root = write(tmp_path / "c", {1: {"a": LONG, "b": LONG}, 2: {"a": LONG}, 3: {"b": SHORT}})
+    logs = {1: {"a": "", "b": LONG}, 2: {"a": LONG}, 3: {"b": SHORT}}
+    root = write(tmp_path / "c", logs, committed=0)
     (root / "broker-1" / "a-0" / "leader-epoch-checkpoint").write_text("no checkpoint\n")
     document = plan(run("plan", root, "--format", "json"))
     (aside,) = [step for step in document["steps"] if step["kind"] == "moveAside"]
@@ -680,6 +681,19 @@ def test_one_bad_copy_is_moved_aside_and_the_others_of_its_broker_are_planned(
     starts = [step for step in document["steps"] if step["kind"] == "startBrokers"]
     assert not any("does not come up" in text for step in starts for text in step["texts"])
     assert document["startOrder"] == [[2], [1], [3]]
+
+
+def test_a_small_file_is_written_rather_than_its_copy_moved_aside(run: Run, tmp_path: Path) -> None:
+    """The batches have what the file lost: nothing has to be copied again."""
+    root = write(tmp_path / "c", {1: {"a": LONG}, 2: {"a": LONG}})
+    (root / "broker-1" / "a-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n")
+    (step,) = plan(run("plan", root, "--format", "json"))["steps"]
+    assert (step["kind"], step["brokers"]) == ("writeFile", [1])
+    assert step["file"]["content"] == "0\n1\n0 0\n"
+    alone = run("plan", root / "broker-1").out
+    assert "Repair that first" in alone
+    assert "If another broker has the partition" not in alone
+    assert "printf '%s\\n' 0 1 '0 0' >" in alone
 
 
 @pytest.mark.parametrize(("is_clean", "needs_election"), [(False, True), (True, False)])

@@ -97,7 +97,7 @@ def choice_of(
     elections = [each for each in audit.elections if wanted in (None, _broker(each.candidate))]
     if not reason and not elections:
         reason = (
-            why_all_fail(audit, brokers)
+            why_all_fail(audit, brokers, _repairs(found, is_lossy=True))
             if wanted is None
             else f"broker {wanted} has no copy that can lead"
         )
@@ -209,6 +209,7 @@ def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Rep
     """By broker, what makes its start serve a copy that it would hide or set aside.
 
     Of hidden or damaged records only where they are lost otherwise: a follower fetches them again.
+    A file that can be written costs less than a copy that is moved aside and fetched again.
     """
     return {
         each.directory.log_directory.broker_id: each.repairs
@@ -216,8 +217,8 @@ def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Rep
         if each.code in _REPAIRED_FIRST
         and (is_lossy or each.code != END_WILL_BE_MISREAD)
         and (
-            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID)
-            or (is_lossy and each.actions[0] in (RESTORE_OLD_SEGMENTS, WRITE_EPOCHS))
+            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID, WRITE_EPOCHS)
+            or (is_lossy and each.actions[0] == RESTORE_OLD_SEGMENTS)
         )
         and each.repairs
         and each.directory is not None
