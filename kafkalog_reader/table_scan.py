@@ -81,7 +81,8 @@ class TableScan:
     def hidden(self) -> Sequence[HiddenRange]:
         """Offsets that the rows read so far lack, because their records are damaged or missing.
 
-        The rows may then be older than what the broker had. In mode ``FAILFAST`` most damage is an
+        Also partitions whose in-sync replicas were not supplied, once all rows were read. The rows
+        may then be older than what the broker had. In mode ``FAILFAST`` most damage is an
         error instead.
         """
         return self._noted.ranges()

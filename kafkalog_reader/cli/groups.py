@@ -104,7 +104,7 @@ def groups_command(
     are those of the files. `kafkalog table group_commits` has every commit.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.cli.not_known import note_not_in_sync, say_not_known, with_not_known
+    from kafkalog_reader.cli.not_known import say_not_known, with_not_known
     from kafkalog_reader.cli.results import write_json
     from kafkalog_reader.tables.schemas.commands import GROUP_PARTITIONS, GROUP_TOTALS
     from kafkalog_reader.tables.selection import check_selection
@@ -118,7 +118,6 @@ def groups_command(
     supplied_partitions = offsets_partitions(evidence, request)
     hidden = HiddenRecords()
     groups, rows = gathered(evidence, options, names, hidden=hidden)
-    note_not_in_sync(hidden, evidence, OFFSETS_TOPIC)
     if names:
         _check_names(names, groups)
         groups = [each for each in groups if each["groupId"] in names]

@@ -72,23 +72,6 @@ def note_unreadable(
         hidden.add(CorruptRecordError(row["problem"], where), row["recordOffset"] + 1)
 
 
-def note_not_in_sync(hidden: HiddenRecords, evidence: Evidence, topic: str) -> None:
-    """Note the partitions of an internal topic of which no in-sync replica was supplied.
-
-    Args:
-        hidden: receives them.
-        evidence: the inputs.
-        topic: the internal topic.
-    """
-    from kafkalog_reader.audits.partition.outside_isr import InSyncReplicas
-    from kafkalog_reader.tables.request import ReadRequest
-
-    replicas = InSyncReplicas(evidence)
-    for _, copies in evidence.topic_partitions(ReadRequest(topics=frozenset({topic}))):
-        if in_sync := replicas.not_supplied(copies):
-            hidden.add_not_in_sync(shown(copies[0].path), in_sync)
-
-
 def with_not_known(
     rows: Sequence[Mapping[str, Any]],
     hidden: HiddenRecords,
@@ -137,9 +120,10 @@ def _sentence(each: HiddenRange) -> str:
     place = each.topic_partition
     name = each.file if place is None else f"{place[0]}-{place[1]}"
     if each.in_sync:
+        newer = "states" if place is not None and place[0] in _EFFECTS else "records"
         return (
             f"the in-sync replicas of {name} are those of {joined_ids(each.in_sync)}, which were "
-            "not supplied: newer states than those shown may be there"
+            f"not supplied: newer {newer} than those shown may be there"
         )
     what = _subject(each, name)
     state = "missing" if each.is_missing else "unreadable"

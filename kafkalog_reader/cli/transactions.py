@@ -87,12 +87,7 @@ def transactions_command(
     --by id lists all transactional ids; --as-of shows their states at an earlier time.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.cli.not_known import (
-        note_not_in_sync,
-        note_unreadable,
-        say_not_known,
-        with_not_known,
-    )
+    from kafkalog_reader.cli.not_known import note_unreadable, say_not_known, with_not_known
     from kafkalog_reader.cli.results import write_json
     from kafkalog_reader.tables.schemas.commands import OPEN_TRANSACTION_LINES, TRANSACTION_LINES
     from kafkalog_reader.tables.selection import check_selection
@@ -118,7 +113,6 @@ def transactions_command(
         note_unreadable(rows, reading.hidden, evidence, TRANSACTION_STATE_TOPIC)
     else:
         rows = with_late(rows, evidence)
-    note_not_in_sync(reading.hidden, evidence, TRANSACTION_STATE_TOPIC)
     if output_format == "json":
         columns = TRANSACTION_LINES if by else OPEN_TRANSACTION_LINES
         write_json(columns, with_not_known(rows, reading.hidden, of_states if by else of_log))

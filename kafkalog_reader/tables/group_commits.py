@@ -23,7 +23,7 @@ from kafkalog_reader.tables.schemas.groups import GROUP_COMMITS
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
@@ -54,6 +54,10 @@ class GroupCommitsTable(Table[LogUnit]):
     doc: ClassVar[str] = "one row per offset commit of a consumer group that is still on disk"
     columns: ClassVar[tuple[Column, ...]] = GROUP_COMMITS
     selects_directories: ClassVar[bool] = False
+
+    def logs_shown(self, request: ReadRequest) -> Sequence[ReadRequest]:
+        """All partitions of ``__consumer_offsets``."""
+        return (log_request(request, OFFSETS_TOPIC),)
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
         """Parts of the best copy of each partition of ``__consumer_offsets``."""

@@ -171,6 +171,10 @@ class OpenTransactionsTable(Table[OpenTransactionsUnit]):
     doc: ClassVar[str] = "one row per open transaction: since when, who may end it, what it blocks"
     columns: ClassVar[tuple[Column, ...]] = OPEN_TRANSACTIONS
 
+    def logs_shown(self, request: ReadRequest) -> Sequence[ReadRequest]:
+        """Those that are selected, and the coordinators'."""
+        return request, log_request(request, TRANSACTION_STATE_TOPIC)
+
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[OpenTransactionsUnit]:
         """One unit for each partition."""
         coordinators = Coordinators(evidence=evidence)
