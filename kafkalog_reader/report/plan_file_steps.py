@@ -154,7 +154,8 @@ def repair_step(choice: Choice, broker: int) -> PlanStep:
 
 def _replace(replacement: Replacement) -> PlanStep:
     choice, broker = replacement.choice, replacement.broker_id
-    source, target = choice.paths[choice.leader], choice.paths[broker]
+    source, target = choice.paths[choice.leader], choice.path_on(broker)
+    name, has_copy = shown(choice.name), broker in choice.paths
     damaged = (
         f"The copy of broker {choice.leader} has damaged batches: on broker {broker} it is cut at "
         "the first of them. Save it whole first (kafkalog salvage)."
@@ -162,8 +163,11 @@ def _replace(replacement: Replacement) -> PlanStep:
     return PlanStep(
         kind=StepKind.REPLACE,
         title=(
-            f"While both are stopped, replace {shown(choice.name)} on broker {broker} with the "
-            f"copy of broker {choice.leader}"
+            f"While both are stopped, replace {name} on broker {broker} with the copy of broker "
+            f"{choice.leader}"
+            if has_copy
+            else f"While both are stopped, give broker {broker}, which has no folder of {name}, "
+            f"the copy of broker {choice.leader}"
         ),
         texts=(
             f"No order of starts keeps everything: broker {broker} must start before broker "
@@ -173,7 +177,7 @@ def _replace(replacement: Replacement) -> PlanStep:
             *(() if choice.is_sound else (damaged,)),
         ),
         commands=(
-            *_move_commands(target),
+            *(_move_commands(target) if has_copy else ()),
             *fetch_commands(f"HOST_OF_BROKER_{choice.leader}", source, target, leave_out="*index"),
         ),
         is_destructive=True,
@@ -213,7 +217,7 @@ def _write_log_starts(plan: Plan) -> Iterator[PlanStep]:
         start = choice.log_starts.get(choice.leader, 0)
         rows = choice.log_start_rows.get(broker, {})
         if (rows or {}).get(place, start if not is_filled else 0) != start:
-            root = posixpath.dirname(choice.paths[broker].rstrip("/"))
+            root = posixpath.dirname(choice.path_on(broker).rstrip("/"))
             changed[root] |= {place: start}
             owners[root] = broker, rows
     for root, starts in changed.items():

@@ -224,7 +224,8 @@ def _zookeeper(plan: Plan) -> PlanStep:
 
 def _without_folders(plan: Plan, broker: int) -> Iterator[str]:
     """What a broker creates that lacks folders; partitions of the same kind in one text."""
-    lacking = [choice for choice in plan.choices if broker in choice.lacking]
+    given = {each.choice.name for each in plan.order.replaced if each.broker_id == broker}
+    lacking = [c for c in plan.choices if broker in c.lacking and c.name not in given]
     moved = [shown(choice.name) for choice in lacking if broker in choice.replaced]
     lost = [shown(choice.name) for choice in lacking if broker not in choice.replaced]
     for names, why in ((moved, "moved aside"), (lost, "")):

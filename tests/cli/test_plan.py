@@ -235,6 +235,26 @@ def test_a_broker_whose_copy_was_moved_aside_waits_for_the_leader(run: Run, tmp_
     assert plan(run("plan", tmp_path, "--format", "json"))["startOrder"] == [[1, 2]]
 
 
+def test_a_broker_that_must_start_first_is_given_the_copy_that_it_lacks(
+    run: Run, tmp_path: Path
+) -> None:
+    """Broker 1 must lead the larger partition, and would begin the other one with an empty log."""
+    large = replica(f"{LONG} {'d' * 900}@3/e0", topic="a", high_watermark=2)
+    small = replica(LONG, topic="b", high_watermark=2, log_start=1)
+    cluster(tmp_path, {1: large, 2: [replica(SHORT, topic="a", high_watermark=1), small]})
+    aside = tmp_path / "aside" / "broker-1"
+    aside.mkdir(parents=True)
+    shutil.copytree(tmp_path / "broker-2" / "b-0", aside / "b-0")
+    document = plan(run("plan", tmp_path, "--format", "json"))
+    assert document["startOrder"] == [[1], [2]]
+    given = next(step for step in document["steps"] if step["kind"] == "replaceCopy")
+    assert given["brokers"] == [1]
+    assert given["commands"][0] == f"mkdir -p {tmp_path}/broker-1/b-0"
+    assert not any("mv" in command for command in given["commands"])
+    (starts,) = [step for step in document["steps"] if step["kind"] == "writeFile"]
+    assert "b 0 1" in starts["commands"][-1]
+
+
 @pytest.mark.parametrize("has_file", [True, False])
 def test_a_file_is_kept_only_where_there_is_one(run: Run, tmp_path: Path, has_file: bool) -> None:
     """A broker has no log-start-offset-checkpoint until it deletes records of some partition."""
@@ -650,7 +670,8 @@ def test_one_bad_copy_is_moved_aside_and_the_others_of_its_broker_are_planned(
     run: Run, tmp_path: Path
 ) -> None:
     """Seen on 4.4.0: a malformed epoch checkpoint takes its log directory offline."""
-    root = write(tmp_path / "c", {1: {"a": LONG, "b": LONG}, 2: {"a": LONG}, 3: {"b": SHORT}})
+    logs = {1: {"a": "", "b": LONG}, 2: {"a": LONG}, 3: {"b": SHORT}}
+    root = write(tmp_path / "c", logs, committed=0)
     (root / "broker-1" / "a-0" / "leader-epoch-checkpoint").write_text("no checkpoint\n")
     document = plan(run("plan", root, "--format", "json"))
     (aside,) = [step for step in document["steps"] if step["kind"] == "moveAside"]
@@ -663,6 +684,19 @@ def test_one_bad_copy_is_moved_aside_and_the_others_of_its_broker_are_planned(
     starts = [step for step in document["steps"] if step["kind"] == "startBrokers"]
     assert not any("does not come up" in text for step in starts for text in step["texts"])
     assert document["startOrder"] == [[2], [1], [3]]
+
+
+def test_a_small_file_is_written_rather_than_its_copy_moved_aside(run: Run, tmp_path: Path) -> None:
+    """The batches have what the file lost: nothing has to be copied again."""
+    root = write(tmp_path / "c", {1: {"a": LONG}, 2: {"a": LONG}})
+    (root / "broker-1" / "a-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n")
+    (step,) = plan(run("plan", root, "--format", "json"))["steps"]
+    assert (step["kind"], step["brokers"]) == ("writeFile", [1])
+    assert step["file"]["content"] == "0\n1\n0 0\n"
+    alone = run("plan", root / "broker-1").out
+    assert "Repair that first" in alone
+    assert "If another broker has the partition" not in alone
+    assert "printf '%s\\n' 0 1 '0 0' >" in alone
 
 
 @pytest.mark.parametrize(("is_clean", "needs_election"), [(False, True), (True, False)])

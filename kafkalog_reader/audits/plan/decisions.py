@@ -103,6 +103,7 @@ class Decisions:
                 allows_unclean=allows_unclean(topic, self._configs),
                 found=found,
                 lacking=() if unit is None else unit.lacking,
+                lacking_roots={} if unit is None else dict(unit.lacking_roots),
                 down={} if unit is None else dict(unit.down),
                 has_metadata=topics is not None,
             )
