@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.committed import History, commit_bounds
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
 from kafkalog_reader.audits.comparison.comparison import compare
-from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, NotCompared
+from kafkalog_reader.audits.comparison.difference import KeyCheck
 from kafkalog_reader.audits.comparison.key_check import check_keys
 from kafkalog_reader.audits.comparison.log_summary import log_summary, spoilt
 from kafkalog_reader.audits.comparison.missing_committed import missing_committed
