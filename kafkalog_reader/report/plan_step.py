@@ -31,12 +31,12 @@ class StepKind(Enum):
     """The kind of a step."""
 
     SAVE = "save"
+    RESTORE_DIRECTORY = "restoreLogDirectory"
     CONTROLLERS = "startControllers"
     ZOOKEEPER = "startZooKeeper"
     MOVE_ASIDE = "moveAside"
     REPLACE = "replaceCopy"
     WRITE_FILE = "writeFile"
-    EMPTY = "makeLogDirectory"
     START = "startBrokers"
     PREFERRED = "electPreferred"
     REMOVE = "removeReplicas"

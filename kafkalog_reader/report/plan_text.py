@@ -185,8 +185,8 @@ def _unseen_text(unseen: Unseen, *, is_one_broker: bool) -> str:
 def _if_lost_for_ever(*, is_one_broker: bool) -> str:
     if is_one_broker:
         return (
-            "If they are lost for ever, make the plan with the log directories of all other brokers "
-            "that are left."
+            "If they are lost for ever, make the plan with the log directories of all other "
+            "brokers that are left."
         )
     return (
         "If they are lost for ever, follow the steps: an unclean election, and then an empty log "
@@ -306,6 +306,8 @@ def unanswered_texts(plan: Plan) -> list[str]:
 
 def _preparations(plan: Plan) -> Iterator[str]:
     """What is done to files before the first start."""
+    if missing := len(plan.missing_directories):
+        yield f"restore {_counted(missing, 'log directory', 'log directories')}"
     if plan.set_aside:
         yield f"move {_counted(len(plan.set_aside), 'copy', 'copies')} aside"
     if plan.order.replaced:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,7 @@ from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_C
 from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.integrity.file_repair import move_aside
@@ -69,6 +70,7 @@ def choice_of(
     allows_unclean: bool = False,
     found: Sequence[Finding] = (),
     lacking: Sequence[int] = (),
+    lacking_roots: Mapping[int, LogDirectory] = MappingProxyType({}),
     down: Mapping[int, str] = MappingProxyType({}),
     has_metadata: bool = False,
 ) -> Choice | Unanswered:
@@ -80,6 +82,7 @@ def choice_of(
         allows_unclean: whether the topic's own configuration allows unclean election.
         found: all findings of the partition.
         lacking: brokers that were supplied without a folder of the partition.
+        lacking_roots: where each of those would have its folder.
         down: why some of those do not start, by broker.
         has_metadata: whether a metadata log was supplied.
     """
@@ -188,8 +191,13 @@ def choice_of(
         log_start_rows={
             broker: _log_start_rows(each.directory.log_directory)
             for broker, each in zip(brokers, replicas, strict=True)
-        },
+        }
+        | {broker: _log_start_rows(root) for broker, root in lacking_roots.items()},
         paths=dict(zip(brokers, (each.directory.path for each in replicas), strict=True)),
+        new_paths={
+            broker: posixpath.join(root.path, f"{topic}-{partition}")
+            for broker, root in lacking_roots.items()
+        },
         size_in_bytes=best.candidate.replica.size_in_bytes,
         allows_unclean=allows_unclean,
         is_sound=not best.candidate.damaged,

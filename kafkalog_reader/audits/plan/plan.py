@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.checkpoint_rules import LOG_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
@@ -147,6 +148,11 @@ class Plan:
         )
 
     @property
+    def missing_directories(self) -> tuple[OpenFinding, ...]:
+        """Log directories without which their node does not start."""
+        return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_MISSING)
+
+    @property
     def has_work(self) -> bool:
         """Whether anything has to be done, or is lost.
 
@@ -154,7 +160,7 @@ class Plan:
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching or c.epoch_rows for c in self.choices)
-        first = self.merged or self.waiting
+        first = self.merged or self.waiting or self.missing_directories
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
     @cached_property
