@@ -8,6 +8,7 @@ who wins in the end. Source: Kafka 4.4, KafkaRaftClient#handleVoteRequest, Epoch
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
@@ -186,7 +187,7 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
 def _read_quorum(
     cluster_id: str | None,
     directories: Iterable[PartitionDirectory],
-    roots: Iterable[LogDirectory],
+    roots: Sequence[LogDirectory],
 ) -> Quorum:
     copies: list[MetadataCopy] = []
     unread: list[UnreadCopy] = []
@@ -202,7 +203,8 @@ def _read_quorum(
         if (first := nodes.setdefault(copy.node_id, copy)) is not copy:
             raise UsageError(
                 f"node {copy.node_id} has two metadata logs, {shown(first.directory.path)} and "
-                f"{shown(copy.directory.path)}: give only the one that it would start with"
+                f"{shown(copy.directory.path)}: give only the one that it would start with, "
+                f"as in `{_without(copy, roots)}` or `{_without(first, roots)}`"
             )
     named = [each for each in copies if each.voters is not None and each.voters.voters]
     newest = max(named, key=lambda each: each.end, default=None)
@@ -218,6 +220,13 @@ def _read_quorum(
         unread=tuple(unread),
         voters=voters,
     )
+
+
+def _without(copy: MetadataCopy, roots: Sequence[LogDirectory]) -> str:
+    """The command without one of two copies."""
+    left_out = copy.directory.log_directory.path
+    paths = (shown(each.path) for each in roots if each.path != left_out)
+    return shlex.join(["kafkalog", "quorum", *paths])
 
 
 def _is_emptied(root: LogDirectory, voters: VoterSet) -> bool:
