@@ -202,6 +202,7 @@ def choice_of(
         allows_unclean=allows_unclean,
         is_sound=not best.candidate.damaged,
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
+        cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
     )
 
 
