@@ -177,7 +177,7 @@ def _decide(
     from kafkalog_reader import registry
     from kafkalog_reader.audits.tables.findings import RootUnit, audited
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
-    from kafkalog_reader.report.action_text import is_advised
+    from kafkalog_reader.report.advised_actions import is_advised
     from kafkalog_reader.salvage.merge_trial import with_merge_outcome
 
     units = list(registry.table("findings").units(evidence, request))

@@ -18,7 +18,7 @@ from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_C
 from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.integrity.file_repair import move_aside

@@ -13,7 +13,7 @@ from kafkalog_reader.audits.catalogue.election_rules import (
     DAMAGE_UNRECOVERABLE,
 )
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.comparison.difference import NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.missing_directories import (
     directory_missing_finding,
