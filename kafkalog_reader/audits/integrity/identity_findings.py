@@ -64,7 +64,7 @@ def identity_finding(
     path = posixpath.join(root.path, META_PROPERTIES)
     is_kraft = is_kraft or METADATA_LOG in live_partitions(root)
     severity = "H"
-    actions = None
+    actions: tuple[str, ...] | None = None
     repairs: tuple[FileRepair, ...] = ()
     try:
         content = read_if_present(path, METADATA_LIMIT, context=root.context)
