@@ -209,8 +209,9 @@ RESTORE_IDENTITY: Final = action(
     "server.properties, cluster.id as on the other nodes, directory.id as the metadata log has it",
     explanation="meta.properties says which cluster, node and directory the files belong to. A "
     "broker refuses to start with one that contradicts its configuration. Where the metadata log "
-    "shows the whole content, kafkalog prints the command that writes it. To read a copy without "
-    "the file, name the broker as N=PATH.",
+    "shows the whole content, kafkalog prints the command that writes it. Without a metadata log, "
+    "leave directory.id out: the node then makes one up. To read a copy without the file, name the "
+    "broker as N=PATH.",
     warnings=(
         "Compare node.id with the server.properties of that host first: the metadata log shows "
         "which node is left, not which host it is.",
