@@ -115,6 +115,9 @@ def _names(columns: Iterable[str] | None) -> tuple[str, ...] | None:
     if columns is None:
         return None
     names = (columns,) if isinstance(columns, str) else tuple(columns)
+    for each in names:
+        if not isinstance(each, str):
+            raise OptionError("columns", f"{each!r} is not a name")
     if len(set(names)) < len(names):
         raise OptionError("columns", f"{', '.join(names)}: a column is named twice")
     return names
@@ -141,15 +144,25 @@ def discovered(paths: Sequence[str], context: ReadContext) -> Evidence:
 def read(
     table: AnyTable, evidence: Evidence, request: ReadRequest, progress: Progress | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a whole table, unit by unit, up to the limit."""
+    """Yield the rows of a whole table, unit by unit, up to the limit.
+
+    ``request.hidden`` then knows of which logs no in-sync replica was supplied, unless the limit
+    was reached: what they hold beyond these would not be shown either.
+    """
+    return limited(_all_rows(table, evidence, request, progress), request.limit)
+
+
+def _all_rows(
+    table: AnyTable, evidence: Evidence, request: ReadRequest, progress: Progress | None
+) -> Iterator[pa.RecordBatch]:
     from kafkalog_reader.io.progress import no_progress
 
-    found = (
-        rows
-        for unit in table.units(evidence, request)
-        for rows in table.read(unit, request, progress or no_progress)
-    )
-    return limited(found, request.limit)
+    for unit in table.units(evidence, request):
+        yield from table.read(unit, request, progress or no_progress)
+    if request.hidden is not None and (logs := table.logs_shown(request)):
+        from kafkalog_reader.audits.partition.outside_isr import note_not_in_sync
+
+        note_not_in_sync(request.hidden, evidence, logs)
 
 
 def limited(found: Iterable[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:

@@ -41,6 +41,9 @@ class ScanTask:
     unit: Unit
     request: ReadRequest
 
+    def __repr__(self) -> str:
+        return f"<ScanTask of {self.table}: {self.size_in_bytes} bytes of log>"
+
     @property
     def size_in_bytes(self) -> int:
         """Bytes of log that it reads; 0 where only the files would tell."""
@@ -78,7 +81,8 @@ class TableScan:
     def hidden(self) -> Sequence[HiddenRange]:
         """Offsets that the rows read so far lack, because their records are damaged or missing.
 
-        The rows may then be older than what the broker had. In mode ``FAILFAST`` most damage is an
+        Also partitions whose in-sync replicas were not supplied, once all rows were read. The rows
+        may then be older than what the broker had. In mode ``FAILFAST`` most damage is an
         error instead.
         """
         return self._noted.ranges()

@@ -28,7 +28,11 @@ _AUDIT: Final = ExitMeaning(
     found="a finding is as bad as --fail-on or worse",
     trouble="files could not be read, or, without such a finding, if copies could not be compared",
 )
-_HIDDEN: Final = "the answer lacks records because of damage or loss (standard error names them)"
+_DAMAGED: Final = "the answer lacks records because of damage or loss (standard error names them)"
+_HIDDEN: Final = (
+    "the answer lacks records because of damage or loss, or may lack some because every copy is "
+    "outside the ISR (standard error names them)"
+)
 
 EXIT_MEANINGS: Final = {
     "ls": ExitMeaning(trouble="a replica could not be read (the others are shown)"),
@@ -57,7 +61,7 @@ EXIT_MEANINGS: Final = {
         found="nothing was found, as with grep",
         trouble="nothing was found, but something could not be read",
     ),
-    "timeline": ExitMeaning(found=_HIDDEN),
+    "timeline": ExitMeaning(found=_DAMAGED),
     "groups": ExitMeaning(
         found="a committed offset is below the log start, above the log end, after records that an "
         f"election cut off, or of a deleted topic, or if {_HIDDEN}"

@@ -105,6 +105,7 @@ def find_command(
     import pyarrow as pa
 
     from kafkalog_reader import registry
+    from kafkalog_reader.audits.partition.outside_isr import note_not_in_sync
     from kafkalog_reader.cli.not_known import say_not_known
     from kafkalog_reader.cli.output import check_destination
     from kafkalog_reader.cli.results import write_result
@@ -127,6 +128,7 @@ def find_command(
         first = next(found, None)
         if first is None:
             click.echo(for_stdout(_nothing_found(evidence, request, metrics)))
+            note_not_in_sync(hidden, evidence, [request])
             say_not_known(hidden, Mode.PERMISSIVE)
             return TROUBLE if metrics.damaged_regions else FOUND
         found = chain([first], found)
@@ -136,6 +138,7 @@ def find_command(
     written = write_result(
         schema, found, evidence, output_format, output, render=render, overwrite=force
     )
+    note_not_in_sync(hidden, evidence, [request])
     say_not_known(hidden, Mode.PERMISSIVE)
     if written:
         return CLEAN

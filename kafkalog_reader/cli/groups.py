@@ -36,7 +36,7 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.errors import LogLayoutError, OptionError, UsageError
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import OFFSETS_TOPIC, shown
 from kafkalog_reader.scan.hidden_records import HiddenRecords
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
-_OFFSETS_TOPIC: Final = "__consumer_offsets"
 _OF_PROBLEMS: Final = ("brokerId", "offsetsPartition", "recordOffset", "problem")
 _BOOTSTRAP: Final = "--bootstrap-server HOST:PORT"
 _SHOWN: Final = 10
@@ -105,7 +104,7 @@ def groups_command(
     are those of the files. `kafkalog table group_commits` has every commit.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.cli.not_known import note_not_in_sync, say_not_known, with_not_known
+    from kafkalog_reader.cli.not_known import say_not_known, with_not_known
     from kafkalog_reader.cli.results import write_json
     from kafkalog_reader.tables.schemas.commands import GROUP_PARTITIONS, GROUP_TOTALS
     from kafkalog_reader.tables.selection import check_selection
@@ -119,7 +118,6 @@ def groups_command(
     supplied_partitions = offsets_partitions(evidence, request)
     hidden = HiddenRecords()
     groups, rows = gathered(evidence, options, names, hidden=hidden)
-    note_not_in_sync(hidden, evidence, _OFFSETS_TOPIC)
     if names:
         _check_names(names, groups)
         groups = [each for each in groups if each["groupId"] in names]
@@ -143,7 +141,7 @@ def of_group(rows: Sequence[Row]) -> Callable[[Mapping[str, Any]], list[tuple[st
         for row in rows
         if row.get("offsetsPartition") is not None
     }
-    return lambda row: [(_OFFSETS_TOPIC, known.get((row["clusterId"], row["groupId"])))]
+    return lambda row: [(OFFSETS_TOPIC, known.get((row["clusterId"], row["groupId"])))]
 
 
 def offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
@@ -190,7 +188,7 @@ def gathered(
     )  # fmt: skip
     members = _rows("group_members", of_members, evidence, options, hidden=hidden)
     if hidden is not None:
-        note_unreadable([*groups, *members], hidden, evidence, _OFFSETS_TOPIC)
+        note_unreadable([*groups, *members], hidden, evidence, OFFSETS_TOPIC)
     places = None
     if names:
         known = _rows("group_offsets", ("groupId", "topic", "partition"), evidence, options)

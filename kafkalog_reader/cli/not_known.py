@@ -10,10 +10,15 @@ from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.errors import CorruptRecordError, LogPosition
 from kafkalog_reader.format.offset_words import offsets_are
-from kafkalog_reader.io.names import METADATA_TOPIC, shown
+from kafkalog_reader.io.names import (
+    METADATA_TOPIC,
+    OFFSETS_TOPIC,
+    SHARE_GROUP_STATE_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+    shown,
+)
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.schemas.commands import NOT_KNOWN
-from kafkalog_reader.tables.transaction_status import STATE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,9 +29,9 @@ if TYPE_CHECKING:
 
 MAX_SENTENCES: Final = 5
 _EFFECTS: Final = {
-    "__consumer_offsets": "commits and group states there are not shown, maybe older ones instead",
-    "__transaction_state": "states of transactions there are not shown, maybe older ones instead",
-    "__share_group_state": "states of share groups there are not shown, maybe older ones instead",
+    OFFSETS_TOPIC: "commits and group states there are not shown, maybe older ones instead",
+    TRANSACTION_STATE_TOPIC: "states of transactions there are not shown, maybe older ones instead",
+    SHARE_GROUP_STATE_TOPIC: "states of share groups there are not shown, maybe older ones instead",
     METADATA_TOPIC: "changes there are not shown, maybe an older state instead",
 }
 _OF_RECORDS: Final = "records there are not in this answer"
@@ -51,7 +56,7 @@ def note_unreadable(
     from kafkalog_reader.tables.group_records import UNKNOWN_TYPE
     from kafkalog_reader.tables.request import ReadRequest
 
-    partition = "statePartition" if topic == STATE_TOPIC else "offsetsPartition"
+    partition = "statePartition" if topic == TRANSACTION_STATE_TOPIC else "offsetsPartition"
     wrong = [row for row in rows if row["problem"] and not row["problem"].startswith(UNKNOWN_TYPE)]
     if not wrong:
         return
@@ -65,23 +70,6 @@ def note_unreadable(
         folder = folders.get(place, f"{topic}-{row[partition]}")
         where = LogPosition(folder, offset=row["recordOffset"])
         hidden.add(CorruptRecordError(row["problem"], where), row["recordOffset"] + 1)
-
-
-def note_not_in_sync(hidden: HiddenRecords, evidence: Evidence, topic: str) -> None:
-    """Note the partitions of an internal topic of which no in-sync replica was supplied.
-
-    Args:
-        hidden: receives them.
-        evidence: the inputs.
-        topic: the internal topic.
-    """
-    from kafkalog_reader.audits.partition.outside_isr import InSyncReplicas
-    from kafkalog_reader.tables.request import ReadRequest
-
-    replicas = InSyncReplicas(evidence)
-    for _, copies in evidence.topic_partitions(ReadRequest(topics=frozenset({topic}))):
-        if in_sync := replicas.not_supplied(copies):
-            hidden.add_not_in_sync(shown(copies[0].path), in_sync)
 
 
 def with_not_known(
@@ -132,9 +120,10 @@ def _sentence(each: HiddenRange) -> str:
     place = each.topic_partition
     name = each.file if place is None else f"{place[0]}-{place[1]}"
     if each.in_sync:
+        newer = "states" if place is not None and place[0] in _EFFECTS else "records"
         return (
             f"the in-sync replicas of {name} are those of {joined_ids(each.in_sync)}, which were "
-            "not supplied: newer states than those shown may be there"
+            f"not supplied: newer {newer} than those shown may be there"
         )
     what = _subject(each, name)
     state = "missing" if each.is_missing else "unreadable"

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from kafkalog_reader.decode.arrow_arrays import fixed_width
 from kafkalog_reader.decode.commit_columns import commit_columns
+from kafkalog_reader.io.names import OFFSETS_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
@@ -22,13 +23,12 @@ from kafkalog_reader.tables.schemas.groups import GROUP_COMMITS
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 NO_TIME: Final = -1
 """In ``expireTimestamp``: the retention of the group decides."""
 
@@ -54,6 +54,10 @@ class GroupCommitsTable(Table[LogUnit]):
     doc: ClassVar[str] = "one row per offset commit of a consumer group that is still on disk"
     columns: ClassVar[tuple[Column, ...]] = GROUP_COMMITS
     selects_directories: ClassVar[bool] = False
+
+    def logs_shown(self, request: ReadRequest) -> Sequence[ReadRequest]:
+        """All partitions of ``__consumer_offsets``."""
+        return (log_request(request, OFFSETS_TOPIC),)
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
         """Parts of the best copy of each partition of ``__consumer_offsets``."""

@@ -45,6 +45,10 @@ class InternalTopicTable(Table[InternalTopicUnit]):
     """Name of the internal topic."""
     selects_directories: ClassVar[bool] = False
 
+    def logs_shown(self, request: ReadRequest) -> Sequence[ReadRequest]:
+        """All partitions of the internal topic."""
+        return (log_request(request, self.log_topic),)
+
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[InternalTopicUnit]:
         """One unit for each partition of the internal topic."""
         log = log_request(request, self.log_topic)

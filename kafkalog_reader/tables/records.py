@@ -16,7 +16,7 @@ from kafkalog_reader.tables.schemas.records import RECORDS
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
@@ -33,6 +33,10 @@ class RecordsTable(Table[LogUnit]):
     name: ClassVar[str] = "records"
     doc: ClassVar[str] = "records, with the columns of Spark's Kafka source first"
     columns: ClassVar[tuple[Column, ...]] = RECORDS
+
+    def logs_shown(self, request: ReadRequest) -> Sequence[ReadRequest]:
+        """Those that are selected."""
+        return (request,)
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
         """Byte ranges of segments, split at batch borders; missing records are an error."""

@@ -79,7 +79,8 @@ class ReadRequest:
         started_at: when brokers start, in milliseconds since 1970 UTC, for what retention deletes
             then; None: right after the newest record of each log.
         as_of: read internal topics as if their logs ended there; None is their end.
-        hidden: receives which offsets the rows lack because of damage or loss; in one process only.
+        hidden: receives which offsets the rows lack because of damage or loss, or may lack because
+            no in-sync replica was supplied; in one process only.
     """
 
     columns: tuple[str, ...] | None = None

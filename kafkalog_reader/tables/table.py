@@ -89,6 +89,13 @@ class Table(ABC, Generic[UnitT]):
                 )
         return pa.schema([schema.field(name) for name in request.columns])
 
+    def logs_shown(self, _request: ReadRequest) -> Sequence[ReadRequest]:
+        """Which logs' newest records the rows show; none where they describe files.
+
+        In-sync replicas of these that were not supplied may hold more.
+        """
+        return ()
+
     @abstractmethod
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[UnitT]:
         """Cut the work: the driver's part. Lists directories, opens as little as possible."""

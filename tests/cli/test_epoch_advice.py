@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 EPOCHS = "t-0/leader-epoch-checkpoint"
 WRONG = "0\n2\n0 0\n5 2\n"
+TRUNCATED = "0\n9\n0 0\n"
 WRITING = ("mkdir ", "cp ", "printf ")
 
 
@@ -44,7 +45,9 @@ def commands(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("adviser", ["replica-diff", "plan"])
-@pytest.mark.parametrize("content", [None, WRONG, ""], ids=["missing", "wrong", "empty"])
+@pytest.mark.parametrize(
+    "content", [None, WRONG, "", TRUNCATED], ids=["missing", "wrong", "empty", "torn"]
+)
 @pytest.mark.parametrize("capture", ["s3_2/healed", "s5_2/c-written"])
 def test_the_printed_commands_restore_what_the_broker_had_written(
     capture: str, content: str | None, adviser: str, tmp_path: Path, run: Run

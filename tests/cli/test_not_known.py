@@ -308,3 +308,73 @@ def test_groups_say_where_no_in_sync_replica_was_supplied(
     assert (f"Not known: {sentence}" in answer.err) is bool(status)
     (row,) = map(json.loads, run("groups", tmp_path, "--format", "json").out.splitlines())
     assert row["notKnown"] == [sentence] * status
+
+
+OF_RECORDS: Final = (
+    ("records", "{}"),
+    ("table", "records", "{}"),
+    ("table", "records", "{}", "--broker", "0"),
+    ("find", "{}", "--key", "k"),
+    ("duplicates", "{}"),
+    ("keys", "{}"),
+    ("sql", "SELECT count(*) FROM records", "{}"),
+)
+
+
+def outside_the_isr(root: Path, in_sync: tuple[int, ...]) -> Path:
+    """Broker 0 has offsets 0 to 3, committed up to 2; broker 1 was not supplied."""
+    state = PartitionState(replicas=(0, 1), in_sync=in_sync, leader=1, leader_epoch=1)
+    cluster(root, {0: [replica("0-3/e0", high_watermark=2)], 100: [metadata_log([state])]})
+    return root
+
+
+@pytest.mark.parametrize("words", OF_RECORDS, ids=lambda words: " ".join(words))
+def test_records_say_where_no_in_sync_replica_was_supplied(
+    words: tuple[str, ...], tmp_path: Path, run: Run
+) -> None:
+    sentence = (
+        "Not known: the in-sync replicas of t-0 are those of broker 1, which were not supplied: "
+        "newer records than those shown may be there"
+    )
+    outside = outside_the_isr(tmp_path / "outside", (1,))
+    answer = run(*(word.format(outside) for word in words))
+    assert sentence in answer.err
+    assert answer.status == 1
+    for same in (outside_the_isr(tmp_path / "in sync", (0, 1)), outside / "broker-0"):
+        answer = run(*(word.format(same) for word in words))
+        assert "Not known" not in answer.err  # an in-sync replica, or nobody knows who is one
+
+
+@pytest.mark.parametrize(
+    ("words", "is_noted"),
+    [
+        (("--to-offset", "2"), False),  # the high watermark: whatever is committed below is here
+        (("--to-offset", "3"), True),
+        (("--limit", "2"), False),  # all that was requested
+        (("--last", "2"), True),
+        (("--topic", "u"), False),
+    ],
+    ids=str,
+)
+def test_newer_records_do_not_matter_below_what_was_requested(
+    words: tuple[str, ...], *, is_noted: bool, tmp_path: Path, run: Run
+) -> None:
+    root = outside_the_isr(tmp_path, (1,))
+    cluster(root, {2: [replica("0-3/e0", topic="u", high_watermark=4)]})
+    answer = run("records", root, *words)
+    assert ("Not known" in answer.err) is is_noted
+    assert answer.status == int(is_noted)
+
+
+def test_files_are_shown_as_they_are(tmp_path: Path, run: Run) -> None:
+    root = outside_the_isr(tmp_path, (1,))
+    for table in ("segments", "batches", "replicas", "leader_epochs", "gaps"):
+        answer = run("table", table, root)
+        assert (answer.status, answer.err) == (0, "")
+
+
+def test_a_scan_notes_in_sync_replicas_that_were_not_supplied(tmp_path: Path) -> None:
+    scan = kafkalog_reader.open(outside_the_isr(tmp_path, (1,))).table("records", topic="t")
+    assert scan.hidden == []
+    assert scan.count() == 4
+    assert [each.in_sync for each in scan.hidden] == [(1,)]

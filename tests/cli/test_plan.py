@@ -235,6 +235,26 @@ def test_a_broker_whose_copy_was_moved_aside_waits_for_the_leader(run: Run, tmp_
     assert plan(run("plan", tmp_path, "--format", "json"))["startOrder"] == [[1, 2]]
 
 
+def test_a_broker_that_must_start_first_is_given_the_copy_that_it_lacks(
+    run: Run, tmp_path: Path
+) -> None:
+    """Broker 1 must lead the larger partition, and would begin the other one with an empty log."""
+    large = replica(f"{LONG} {'d' * 900}@3/e0", topic="a", high_watermark=2)
+    small = replica(LONG, topic="b", high_watermark=2, log_start=1)
+    cluster(tmp_path, {1: large, 2: [replica(SHORT, topic="a", high_watermark=1), small]})
+    aside = tmp_path / "aside" / "broker-1"
+    aside.mkdir(parents=True)
+    shutil.copytree(tmp_path / "broker-2" / "b-0", aside / "b-0")
+    document = plan(run("plan", tmp_path, "--format", "json"))
+    assert document["startOrder"] == [[1], [2]]
+    given = next(step for step in document["steps"] if step["kind"] == "replaceCopy")
+    assert given["brokers"] == [1]
+    assert given["commands"][0] == f"mkdir -p {tmp_path}/broker-1/b-0"
+    assert not any("mv" in command for command in given["commands"])
+    (starts,) = [step for step in document["steps"] if step["kind"] == "writeFile"]
+    assert "b 0 1" in starts["commands"][-1]
+
+
 @pytest.mark.parametrize("has_file", [True, False])
 def test_a_file_is_kept_only_where_there_is_one(run: Run, tmp_path: Path, has_file: bool) -> None:
     """A broker has no log-start-offset-checkpoint until it deletes records of some partition."""
@@ -558,10 +578,11 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     answer = run("plan", root)
     assert answer.status == 1
     text = " ".join(answer.out.split())
-    assert "removes nothing from its 41 partitions, but not every log directory is sound." in text
+    assert "removes nothing from its 41 partitions, but not every replica is here." in text
+    assert "Lost already, whatever starts: all of codec-none-0, of which there is no copy." in text
     assert (
-        "KL-310 CRITICAL broker 0: according to the metadata log codec-none-0 is on broker 0, "
-        "which has no folder of it: it will create an empty one; by a checkpoint, records below "
+        "KL-310 CRITICAL codec-none-0: according to the metadata log its only replica is on broker "
+        "0, which has no folder of it: it will create an empty one; by a checkpoint, records below "
         "offset"
     ) in text
     structured = run("plan", root, "--format", "json")
@@ -570,10 +591,12 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     assert document["nothingToDo"] is False
     (found,) = document["findings"]
     place = (found["code"], found["partition"], found["logDirectory"])
-    assert place == ("KL-310", None, str(root))
+    assert place == ("KL-310", "codec-none-0", None)
+    (lost,) = document["lostAlready"]
+    assert (lost["topic"], lost["firstOffset"], lost["isCommitted"]) == ("codec-none", 0, True)
     script = run("plan", root, "--format", "script")
     assert script.status == 1
-    message = "KL-310 CRITICAL broker 0: according to the metadata log codec-none-0 is on"
+    message = "KL-310 CRITICAL codec-none-0: according to the metadata log its only replica is on"
     assert message in script.out
     assert "go_on 'These steps do not settle that" in script.out
 
@@ -647,7 +670,8 @@ def test_one_bad_copy_is_moved_aside_and_the_others_of_its_broker_are_planned(
     run: Run, tmp_path: Path
 ) -> None:
     """Seen on 4.4.0: a malformed epoch checkpoint takes its log directory offline."""
-    root = write(tmp_path / "c", {1: {"a": LONG, "b": LONG}, 2: {"a": LONG}, 3: {"b": SHORT}})
+    logs = {1: {"a": "", "b": LONG}, 2: {"a": LONG}, 3: {"b": SHORT}}
+    root = write(tmp_path / "c", logs, committed=0)
     (root / "broker-1" / "a-0" / "leader-epoch-checkpoint").write_text("no checkpoint\n")
     document = plan(run("plan", root, "--format", "json"))
     (aside,) = [step for step in document["steps"] if step["kind"] == "moveAside"]
@@ -660,6 +684,19 @@ def test_one_bad_copy_is_moved_aside_and_the_others_of_its_broker_are_planned(
     starts = [step for step in document["steps"] if step["kind"] == "startBrokers"]
     assert not any("does not come up" in text for step in starts for text in step["texts"])
     assert document["startOrder"] == [[2], [1], [3]]
+
+
+def test_a_small_file_is_written_rather_than_its_copy_moved_aside(run: Run, tmp_path: Path) -> None:
+    """The batches have what the file lost: nothing has to be copied again."""
+    root = write(tmp_path / "c", {1: {"a": LONG}, 2: {"a": LONG}})
+    (root / "broker-1" / "a-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n")
+    (step,) = plan(run("plan", root, "--format", "json"))["steps"]
+    assert (step["kind"], step["brokers"]) == ("writeFile", [1])
+    assert step["file"]["content"] == "0\n1\n0 0\n"
+    alone = run("plan", root / "broker-1").out
+    assert "Repair that first" in alone
+    assert "If another broker has the partition" not in alone
+    assert "printf '%s\\n' 0 1 '0 0' >" in alone
 
 
 @pytest.mark.parametrize(("is_clean", "needs_election"), [(False, True), (True, False)])
@@ -689,6 +726,36 @@ def test_an_eligible_leader_replica_that_crashed_needs_an_unclean_election(
     steps = plan(run("plan", tmp_path, "--format", "json"))["steps"]
     elections = [step["election"]["type"] for step in steps if step["election"]]
     assert elections == (["unclean"] if needs_election else [])
+
+
+@pytest.mark.parametrize("others", [(1,), (1, 2)], ids=["one left", "two left"])
+def test_in_sync_replicas_that_are_lost_get_an_empty_log_directory(
+    run: Run, tmp_path: Path, others: tuple[int, ...]
+) -> None:
+    """Only after another copy leads: before, a broker without records would be elected."""
+    root = write(tmp_path, {broker: {"a": LONG} for broker in others})
+    state = PartitionState(
+        topic="a", topic_id=f"{ord('a'):A<22d}", replicas=(3, *others), in_sync=(3,), leader=3,
+        leader_epoch=1,
+    )  # fmt: skip
+    log_directory(9, metadata_log([state])).write(root / "controller-9")
+    steps = plan(run("plan", root, "--format", "json"))["steps"]
+    controllers, first, empty, last = steps
+    assert controllers["kind"] == "startControllers"
+    assert first["brokers"] == [*others][: len(first["brokers"])]
+    assert first["election"]["type"] == "unclean"
+    assert (empty["kind"], empty["brokers"]) == ("restoreLogDirectory", [3])
+    assert last["brokers"][-1] == 3
+    copied = (root / "broker-1" / "meta.properties").read_text()
+    (cluster_id,) = re.findall(r"cluster\.id=(.*)", copied)
+    assert f"format --ignore-formatted --cluster-id {cluster_id} --config" in empty["commands"][1]
+    (root / "broker-3").mkdir()
+    properties = f"version=1\ncluster.id={cluster_id}\nnode.id=3\n"
+    (root / "broker-3" / "meta.properties").write_text(properties)
+    kinds = [step["kind"] for step in plan(run("plan", root, "--format", "json"))["steps"]]
+    assert "restoreLogDirectory" not in kinds
+    text = " ".join(run("plan", root).out.split())
+    assert "If they are lost for ever, follow the steps" in text
 
 
 @pytest.mark.parametrize("name", sorted(NAMED))

@@ -63,7 +63,8 @@ class CommitBounds:
     Attributes:
         superseded: where the history of the greatest leader epoch diverges from this one; None if
             it does not. An unclean election may have left committed records above it.
-        possible: the smaller of ``high`` and ``superseded``, at least ``known``.
+        possible: the smaller of ``high`` and ``superseded``, at least ``known``; where the leader's
+            log lost its end since, up to the high watermark that it reached.
         high: the upper bound of the high watermark: the log end, or the end of the shortest in-sync
             log if the in-sync replicas are known; at least ``known``.
         log_end: the log end offset of the replica.
@@ -234,14 +235,19 @@ def commit_bounds(
         superseded is not None and histories[replica].high_watermark_low > superseded  # KL-514
         for replica, superseded in left_at.items()
     )
+    reached = 0 if newest is None else newest.checkpointed_high_watermark or 0
     bounds = {}
     for replica, superseded in left_at.items():
         history = histories[replica]
         end = history.log_end_offset
         high = min(end, in_sync_end)
         known = min(history.high_watermark_low, end)
-        is_open = superseded is None or unclean_elections_happen
-        possible = high if superseded is None or is_open else min(high, superseded)
+        possible = high
+        if superseded is not None and not unclean_elections_happen:
+            assert newest is not None
+            # The leader's log may have lost its end since: it held all below its high watermark.
+            is_at_its_end = superseded == histories[newest].log_end_offset
+            possible = min(high, max(superseded, reached) if is_at_its_end else superseded)
         bounds[replica] = CommitBounds(
             known=known,
             possible=max(known, possible),

@@ -6,6 +6,7 @@ known to hold them all.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,16 +15,18 @@ from kafkalog_reader.audits.partition.moved_aside import is_replaced, moved_copy
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_leader_epochs
-from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.scan.expected_end import HIGH_WATERMARKS
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.scan.hidden_records import HiddenRecords
+    from kafkalog_reader.tables.request import ReadRequest
 
 
 class InSyncReplicas:
@@ -92,6 +95,35 @@ class InSyncReplicas:
                     yield broker_id
 
 
+def note_not_in_sync(
+    hidden: HiddenRecords, evidence: Evidence, requests: Iterable[ReadRequest]
+) -> None:
+    """Note the selected partitions of which no in-sync replica was supplied.
+
+    Not those of which only offsets below the high watermark of a copy are requested: it has them.
+
+    Args:
+        hidden: receives them.
+        evidence: the inputs.
+        requests: which partitions and offsets.
+    """
+    replicas = InSyncReplicas(evidence)
+    for request in requests:
+        everywhere = replace(request, brokers=None)
+        for (_, topic, partition), copies in evidence.topic_partitions(everywhere):
+            _, to_offset = request.offsets_of(topic, partition)
+            if to_offset is None or to_offset > max(map(_high_watermark, copies)):
+                in_sync = replicas.not_supplied(copies)
+                if in_sync:
+                    hidden.add_not_in_sync(shown(copies[0].path), in_sync)
+
+
+def _high_watermark(copy: PartitionDirectory) -> int:
+    """According to its checkpoint; 0 if that has no row."""
+    key = (copy.topic or "", -1 if copy.partition is None else copy.partition)
+    return checkpointed_offsets(copy.log_directory, HIGH_WATERMARKS).get(key, 0)
+
+
 def _epochs(copy: PartitionDirectory) -> Iterator[int]:
     """The leader epochs of a copy: of its last batch, and of entries that the log may have had."""
     tail = scan_tail(copy)
@@ -99,9 +131,7 @@ def _epochs(copy: PartitionDirectory) -> Iterator[int]:
     if last is not None:
         yield last
     end = end_after_damage(copy, tail).next_offset
-    key = (copy.topic or "", -1 if copy.partition is None else copy.partition)
-    row = checkpointed_offsets(copy.log_directory, HIGH_WATERMARKS).get(key, 0)
-    reached = max(end, row)
+    reached = max(end, _high_watermark(copy))
     for entry in read_leader_epochs(copy.path, context=copy.context) or ():
         is_later = last is not None and entry.leader_epoch > last
         if not is_later or end <= entry.start_offset <= reached:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.commit import Commit
     from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
     from kafkalog_reader.tables.open_transactions_table import Coordinators
 
 _METADATA: Final = ReadRequest(topics=frozenset({METADATA_TOPIC}))
@@ -38,6 +38,7 @@ class PartitionUnit(Unit):
         unread: findings of brokers that should have a replica, but no readable one is there.
         lacking: node ids of brokers that were supplied and should have a replica, but have no
             folder of it: each creates an empty one.
+        lacking_roots: the log directory of each of those where it would be.
         replaced: brokers among those whose copy was moved aside, and a copy here reaches as far.
         down: brokers among those that do not start, each with the reason.
         commits: what consumer groups committed of it.
@@ -52,6 +53,7 @@ class PartitionUnit(Unit):
     supply: Supply = NOTHING_KNOWN
     unread: tuple[Finding, ...] = ()
     lacking: tuple[int, ...] = ()
+    lacking_roots: tuple[tuple[int, LogDirectory], ...] = ()
     replaced: tuple[int, ...] = ()
     down: tuple[tuple[int, str], ...] = ()
     commits: tuple[Commit, ...] = ()

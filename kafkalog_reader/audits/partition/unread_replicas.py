@@ -82,10 +82,16 @@ def with_unread(
         )
         without_folder = sorted(each for each in lacking if each is not None)
         cluster_id = unit.directories[0].log_directory.cluster_id
+        roots = {
+            root.broker_id: root
+            for root in reversed(evidence.roots)
+            if root.broker_id in lacking and root.cluster_id == cluster_id
+        }
         down = {
             each: why for each in without_folder if (why := why_down(cluster_id, each, unit.topics))
         }
         moved = _moved(unit, without_folder, evidence)
+        roots |= {broker: copy.log_directory for broker, copy in moved.items()}
         replaced = tuple(
             broker for broker, copy in moved.items() if is_replaced(copy, unit.directories)
         )
@@ -105,6 +111,7 @@ def with_unread(
             supply=supply,
             unread=unread,
             lacking=tuple(without_folder),
+            lacking_roots=tuple((b, root) for b, root in roots.items() if b is not None),
             replaced=replaced,
             down=tuple(down.items()),
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
+from kafkalog_reader.audits.election.unseen import UnseenRole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -121,10 +122,12 @@ class Choice:
         log_start_rows: by broker, the rows of its ``log-start-offset-checkpoint``; None if they
             cannot be read.
         paths: partition directories by broker.
+        new_paths: where brokers of ``lacking`` would have theirs, by broker.
         size_in_bytes: of the leader's log.
         allows_unclean: whether the topic's own configuration allows unclean election.
         is_sound: whether the leader's copy has no damaged batch.
         log_starts: log start offsets by broker.
+        cluster_id: of the copies; None if it is unknown.
     """
 
     topic: str
@@ -157,14 +160,30 @@ class Choice:
     epoch_rows: Mapping[int, EpochRows] = field(default_factory=dict)
     log_start_rows: Mapping[int, Mapping[TopicPartition, int] | None] = field(default_factory=dict)
     paths: Mapping[int, str] = field(default_factory=dict)
+    new_paths: Mapping[int, str] = field(default_factory=dict)
     size_in_bytes: int = 0
     allows_unclean: bool = False
     is_sound: bool = True
     log_starts: Mapping[int, int] = field(default_factory=dict)
+    cluster_id: str | None = None
 
     @property
     def name(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+    def path_on(self, broker: int) -> str:
+        """The partition directory that a broker has, or would have."""
+        if broker in self.paths:
+            return self.paths[broker]
+        unknown = f"LOG_DIRECTORY_OF_BROKER_{broker}/{self.name}"
+        return self.new_paths.get(broker, unknown)
+
+    @property
+    def unseen_in_sync(self) -> tuple[int, ...]:
+        """The in-sync replicas, where no copy of any was supplied; maybe they are lost."""
+        if self.unseen is None or self.unseen.role is not UnseenRole.ALL_IN_SYNC:
+            return ()
+        return self.unseen.brokers
 
     @property
     def takes_merged_log(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,7 @@ from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_C
 from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.integrity.file_repair import move_aside
@@ -69,6 +70,7 @@ def choice_of(
     allows_unclean: bool = False,
     found: Sequence[Finding] = (),
     lacking: Sequence[int] = (),
+    lacking_roots: Mapping[int, LogDirectory] = MappingProxyType({}),
     down: Mapping[int, str] = MappingProxyType({}),
     has_metadata: bool = False,
 ) -> Choice | Unanswered:
@@ -80,6 +82,7 @@ def choice_of(
         allows_unclean: whether the topic's own configuration allows unclean election.
         found: all findings of the partition.
         lacking: brokers that were supplied without a folder of the partition.
+        lacking_roots: where each of those would have its folder.
         down: why some of those do not start, by broker.
         has_metadata: whether a metadata log was supplied.
     """
@@ -94,7 +97,7 @@ def choice_of(
     elections = [each for each in audit.elections if wanted in (None, _broker(each.candidate))]
     if not reason and not elections:
         reason = (
-            why_all_fail(audit, brokers)
+            why_all_fail(audit, brokers, _repairs(found, is_lossy=True))
             if wanted is None
             else f"broker {wanted} has no copy that can lead"
         )
@@ -188,12 +191,18 @@ def choice_of(
         log_start_rows={
             broker: _log_start_rows(each.directory.log_directory)
             for broker, each in zip(brokers, replicas, strict=True)
-        },
+        }
+        | {broker: _log_start_rows(root) for broker, root in lacking_roots.items()},
         paths=dict(zip(brokers, (each.directory.path for each in replicas), strict=True)),
+        new_paths={
+            broker: posixpath.join(root.path, f"{topic}-{partition}")
+            for broker, root in lacking_roots.items()
+        },
         size_in_bytes=best.candidate.replica.size_in_bytes,
         allows_unclean=allows_unclean,
         is_sound=not best.candidate.damaged,
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
+        cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
     )
 
 
@@ -201,6 +210,7 @@ def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Rep
     """By broker, what makes its start serve a copy that it would hide or set aside.
 
     Of hidden or damaged records only where they are lost otherwise: a follower fetches them again.
+    A file that can be written costs less than a copy that is moved aside and fetched again.
     """
     return {
         each.directory.log_directory.broker_id: each.repairs
@@ -208,8 +218,8 @@ def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Rep
         if each.code in _REPAIRED_FIRST
         and (is_lossy or each.code != END_WILL_BE_MISREAD)
         and (
-            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID)
-            or (is_lossy and each.actions[0] in (RESTORE_OLD_SEGMENTS, WRITE_EPOCHS))
+            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID, WRITE_EPOCHS)
+            or (is_lossy and each.actions[0] == RESTORE_OLD_SEGMENTS)
         )
         and each.repairs
         and each.directory is not None

@@ -11,7 +11,7 @@ from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -98,8 +98,16 @@ def failure_of(audit: PartitionAudit) -> StartOutcome | None:
     )
 
 
-def why_all_fail(audit: PartitionAudit, brokers: Sequence[int]) -> str:
-    """Why no copy can lead, and what to do."""
+def why_all_fail(
+    audit: PartitionAudit, brokers: Sequence[int], repairable: Collection[int] = ()
+) -> str:
+    """Why no copy can lead, and what to do.
+
+    Args:
+        audit: of the partition.
+        brokers: those with a copy.
+        repairable: those of which a finding says how to repair the file.
+    """
     if audit.is_misplaced:
         return (
             f"the start of {joined_names(audit.replicas)} sets every copy aside: while all brokers "
@@ -109,6 +117,8 @@ def why_all_fail(audit: PartitionAudit, brokers: Sequence[int]) -> str:
         _down_text(each.start, broker)
         for each, broker in zip(audit.replicas, brokers, strict=False)
     ]
+    if repairable:
+        return f"{'; '.join(failures)}. {_REPAIR_FIRST}"
     if len(failures) != 1:
         return f"no copy comes up: {'; '.join(failures)}. Repair one and make the plan again"
     return (

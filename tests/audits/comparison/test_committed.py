@@ -68,6 +68,24 @@ def test_above_the_fork_with_the_newest_leader_only_an_unclean_election_left_com
     assert commit_bounds({ONE: old, TWO: new})[ONE] == bound(2, 4, 6, 6, superseded=4)
 
 
+@pytest.mark.parametrize(("row", "possible"), [(4, 4), (5, 5), (6, 6), (9, 6)])
+def test_a_leader_that_lost_its_end_supersedes_nothing_below_its_high_watermark(
+    row: int, possible: int
+) -> None:
+    """Broker 2 leads a newer epoch, and its log was cut short: it held all that it committed."""
+    torn = replace(TWO, checkpointed_high_watermark=row)
+    histories = {ONE: history((0, 0, 6), high_watermark=2), torn: history((0, 0, 4))}
+    found = commit_bounds(histories, in_sync=[torn], named=torn)[ONE]
+    assert (found.possible, found.superseded) == (possible, 4)
+
+
+def test_a_high_watermark_of_the_leader_says_nothing_behind_its_own_records() -> None:
+    """It has another record at offset 4, so what broker 1 has there was never committed."""
+    led = replace(TWO, checkpointed_high_watermark=6)
+    histories = {ONE: history((0, 0, 6)), led: history((0, 0, 4), (1, 4, 5))}
+    assert commit_bounds(histories, in_sync=[led], named=led)[ONE].possible == 4
+
+
 @pytest.mark.parametrize(("high_watermark", "possible"), [(4, 4), (5, 6)])
 def test_a_high_watermark_above_the_fork_shows_an_unclean_election(
     high_watermark: int, possible: int
