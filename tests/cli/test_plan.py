@@ -728,6 +728,36 @@ def test_an_eligible_leader_replica_that_crashed_needs_an_unclean_election(
     assert elections == (["unclean"] if needs_election else [])
 
 
+@pytest.mark.parametrize("others", [(1,), (1, 2)], ids=["one left", "two left"])
+def test_in_sync_replicas_that_are_lost_get_an_empty_log_directory(
+    run: Run, tmp_path: Path, others: tuple[int, ...]
+) -> None:
+    """Only after another copy leads: before, a broker without records would be elected."""
+    root = write(tmp_path, {broker: {"a": LONG} for broker in others})
+    state = PartitionState(
+        topic="a", topic_id=f"{ord('a'):A<22d}", replicas=(3, *others), in_sync=(3,), leader=3,
+        leader_epoch=1,
+    )  # fmt: skip
+    log_directory(9, metadata_log([state])).write(root / "controller-9")
+    steps = plan(run("plan", root, "--format", "json"))["steps"]
+    controllers, first, empty, last = steps
+    assert controllers["kind"] == "startControllers"
+    assert first["brokers"] == [*others][: len(first["brokers"])]
+    assert first["election"]["type"] == "unclean"
+    assert (empty["kind"], empty["brokers"]) == ("restoreLogDirectory", [3])
+    assert last["brokers"][-1] == 3
+    copied = (root / "broker-1" / "meta.properties").read_text()
+    (cluster_id,) = re.findall(r"cluster\.id=(.*)", copied)
+    assert f"format --ignore-formatted --cluster-id {cluster_id} --config" in empty["commands"][1]
+    (root / "broker-3").mkdir()
+    properties = f"version=1\ncluster.id={cluster_id}\nnode.id=3\n"
+    (root / "broker-3" / "meta.properties").write_text(properties)
+    kinds = [step["kind"] for step in plan(run("plan", root, "--format", "json"))["steps"]]
+    assert "restoreLogDirectory" not in kinds
+    text = " ".join(run("plan", root).out.split())
+    assert "If they are lost for ever, follow the steps" in text
+
+
 @pytest.mark.parametrize("name", sorted(NAMED))
 def test_states_for_real_brokers_need_the_steps_that_they_are_for(
     run: Run, tmp_path: Path, name: str

@@ -30,6 +30,7 @@ from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, joined
 from kafkalog_reader.audits.partition.predicted_elections import with_elections
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+from kafkalog_reader.audits.partition.swapped_ends import swapped_by_ends
 from kafkalog_reader.audits.partition.swapped_folders import swapped_folders
 from kafkalog_reader.audits.partition.swapped_topics import swapped_topics
 from kafkalog_reader.io.compaction import may_be_compacted
@@ -99,7 +100,8 @@ def audit_partition(
     )
     with one_look(directories) as looked_at:
         audit = _audited(auditor, looked_at)
-        return _not_compared(audit, misnamed or swapped_folders(audit) or swapped_topics(audit))
+        found = misnamed or swapped_folders(audit) or swapped_topics(audit)
+        return _not_compared(audit, found or swapped_by_ends(audit))
 
 
 def _not_compared(audit: PartitionAudit, misnamed: tuple[Misnamed, ...]) -> PartitionAudit:

@@ -74,7 +74,8 @@ class Plan:
 
     @property
     def is_one_broker(self) -> bool:
-        return len(self.brokers) == 1
+        """Whether nothing is known but one broker's copies; else what others need is a step."""
+        return len(self.brokers) == 1 and len(self.order.starts) == 1
 
     @property
     def is_ordered(self) -> bool:
@@ -288,7 +289,9 @@ def plan_of(
     brokers |= {broker for c in choices for broker in c.lacking}
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
     absent = {broker for c in choices for broker in c.not_supplied}
-    if len(brokers) == 1:  # nothing to compare: only its start can be predicted
+    lost = {broker for c in choices for broker in c.unseen_in_sync}
+    if len(brokers) == 1 and not (absent and absent <= lost):
+        # nothing to compare, and other brokers may have copies: only its start can be predicted
         choices = [replace(c, others=c.set_aside, is_forced=False) for c in choices]
         absent = set()
     order = start_order(choices, brokers | absent)
