@@ -88,13 +88,15 @@ class ClusterMetadata:
         )
 
 
-def read_cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:
+def read_cluster_metadata(
+    evidence: Evidence, *, is_silent: bool = False
+) -> dict[str | None, ClusterMetadata]:
     """Read the most advanced usable copy of each metadata log, by cluster id.
 
     Of several copies, the one that ends last is replayed; if that fails, the next one.
 
     A copy is used only if it can be replayed without a gap. If it is damaged, or its beginning was
-    replaced by a snapshot that is missing, a warning names it.
+    replaced by a snapshot that is missing, a warning names it, unless the caller says it by itself.
     """
     best: dict[str | None, ClusterMetadata] = {}
     copies = [d for d in evidence.partition_directories(_REQUEST) if d.is_replica]
@@ -106,7 +108,8 @@ def read_cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadat
         try:
             found = read_metadata_log(directory)
         except KafkaLogError as error:
-            logger.warning("%s; this copy of the metadata log is not used", error)
+            if not is_silent:
+                logger.warning("%s; this copy of the metadata log is not used", error)
             continue
         if found is None:
             continue

@@ -172,7 +172,7 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         UnreadableFileError: a log directory cannot be listed.
     """
     clusters: dict[str | None, list[PartitionDirectory]] = {}
-    missing = missing_directories(evidence, read_cluster_metadata(evidence))
+    missing = missing_directories(evidence, read_cluster_metadata(evidence, is_silent=True))
     request = ReadRequest(topics=frozenset({METADATA_TOPIC}))
     for directory in evidence.partition_directories(request):
         if directory.is_replica and directory.partition == 0:
