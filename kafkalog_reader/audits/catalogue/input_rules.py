@@ -64,7 +64,7 @@ HOSTILE_NAME: Final = rule(
     explanation="A file or folder has a name outside Kafka's grammar: characters that no topic may "
     "have, a partition that is not a number, control or bidirectional characters. It is shown "
     "escaped. A folder that stops the start is high: often it is a partition's, which somebody "
-    "renamed.",
+    "renamed. So is a file that may be a missing segment, compressed or renamed by hand.",
     start="A broker does not start if a folder in its log directory does not have the name of a "
     "partition, or if a file with the suffix of a segment file does not begin with a number.",
     election=NO_EFFECT,

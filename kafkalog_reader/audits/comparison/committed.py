@@ -33,6 +33,8 @@ class History:
     """From its batches and its epoch checkpoint, including entries without records."""
     data: Lineage = field(default_factory=Lineage)
     """From the batches alone."""
+    lost_its_end: bool = False
+    """Whether it ends in part of a batch or in zeros: it may once have held more."""
 
     @property
     def greatest_leader_epoch(self) -> int | None:
@@ -213,13 +215,15 @@ def commit_bounds(
     Args:
         histories: one for each replica.
         in_sync: the in-sync replicas; None if unknown. A record that one of them lacks is not
-            committed, unless its high watermark is above its log end: then its log once had more.
+            committed, unless its log once had more: its end is lost, or its high watermark is
+            above its log end.
         named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
     """
     ends = (
         histories[replica].log_end_offset
         for replica in in_sync or ()
-        if (replica.checkpointed_high_watermark or 0) <= histories[replica].log_end_offset
+        if not histories[replica].lost_its_end
+        and (replica.checkpointed_high_watermark or 0) <= histories[replica].log_end_offset
     )
     in_sync_end = min(ends, default=_NO_BOUND)
     newest = newest_replica(histories, named)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.input_rules import HOSTILE_NAME
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
 
-_NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | {COMMITTED_RECORDS_MISSING}
+_NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | {
+    COMMITTED_RECORDS_MISSING,
+    HOSTILE_NAME,
+}
 """Findings that no order of starts settles."""
 _SETTLED_BY_REPAIRS: Final = codes_with(Role.REPAIRED_BEFORE_START) | codes_with(Role.OF_NEXT_START)
 """Of a partition whose files are repaired first: the plan that is made then answers them."""

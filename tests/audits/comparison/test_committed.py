@@ -68,6 +68,13 @@ def test_above_the_fork_with_the_newest_leader_only_an_unclean_election_left_com
     assert commit_bounds({ONE: old, TWO: new})[ONE] == bound(2, 4, 6, 6, superseded=4)
 
 
+def test_an_in_sync_replica_that_ends_in_half_a_batch_bounds_nothing() -> None:
+    torn = replace(history((0, 0, 4)), lost_its_end=True)
+    histories = {ONE: history((0, 0, 6), high_watermark=2), TWO: torn}
+    assert commit_bounds(histories, in_sync=[ONE, TWO])[ONE] == bound(2, 6, 6, 6)
+    assert commit_bounds(histories, in_sync=[ONE, TWO])[TWO] == bound(0, 4, 4, 4)
+
+
 @pytest.mark.parametrize(("row", "possible"), [(4, 4), (5, 5), (6, 6), (9, 6)])
 def test_a_leader_that_lost_its_end_supersedes_nothing_below_its_high_watermark(
     row: int, possible: int
