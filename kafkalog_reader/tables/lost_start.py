@@ -12,7 +12,12 @@ from kafkalog_reader.errors import LocatedError, LogPosition, MissingRecordsErro
 from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT
-from kafkalog_reader.io.names import LOG_START_CHECKPOINT, shown
+from kafkalog_reader.io.names import (
+    LOG_START_CHECKPOINT,
+    OFFSETS_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+    shown,
+)
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.tables.cleanup_policies import CleanupPolicies
 
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
-_COMPACTED: Final = ("__consumer_offsets", "__transaction_state")
+_COMPACTED: Final = (OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC)
 """Internal topics that brokers create with cleanup.policy=compact."""
 
 

@@ -60,6 +60,9 @@ class Election:
     leader_epoch: int = 0
     rank: int = 0
 
+    def __repr__(self) -> str:
+        return f"<Election of {self.candidate.name}: {self.kind.value}, rank {self.rank}>"
+
     @property
     def lost(self) -> CommitCount:
         """Records that are on no replica afterwards."""

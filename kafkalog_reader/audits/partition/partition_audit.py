@@ -100,7 +100,8 @@ class PartitionAudit:
         fork = self.fork_offset
         at = "" if fork is None else f" at offset {fork}"
         name = f"{self.topic}-{self.partition}"
-        return f"<PartitionAudit of {name}: {self.verdict.value}{at}, {len(self.everyone)} copies>"
+        copies = "1 copy" if len(self.everyone) == 1 else f"{len(self.everyone)} copies"
+        return f"<PartitionAudit of {name}: {self.verdict.value}{at}, {copies}>"
 
     @property
     def relation(self) -> Verdict:
