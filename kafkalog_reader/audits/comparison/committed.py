@@ -41,6 +41,11 @@ class History:
         return max(self.leader_epochs, default=None)
 
     @property
+    def last_epoch(self) -> int:
+        """The leader epoch of the last batch; -1 if there is none."""
+        return -1 if self.last_leader_epoch is None else self.last_leader_epoch
+
+    @property
     def is_empty(self) -> bool:
         return self.log_start_offset >= self.log_end_offset
 
@@ -209,6 +214,7 @@ def commit_bounds(
     histories: Mapping[Replica, History],
     in_sync: Collection[Replica] | None = None,
     named: Replica | None = None,
+    unclean_epochs: Collection[int] = (),
 ) -> dict[Replica, CommitBounds]:
     """The bounds of every replica of a partition.
 
@@ -218,6 +224,8 @@ def commit_bounds(
             committed, unless its log once had more: its end is lost, or its high watermark is
             above its log end.
         named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
+        unclean_epochs: leader epochs of unclean elections. They prove nothing about records that
+            were there before.
     """
     ends = (
         histories[replica].log_end_offset
@@ -247,7 +255,9 @@ def commit_bounds(
         high = min(end, in_sync_end)
         known = min(history.high_watermark_low, end)
         possible = high
-        if superseded is not None and not unclean_elections_happen:
+        if superseded is not None and max(unclean_epochs, default=-1) > history.last_epoch:
+            high = possible = end
+        elif superseded is not None and not unclean_elections_happen:
             assert newest is not None
             # The leader's log may have lost its end since: it held all below its high watermark.
             is_at_its_end = superseded == histories[newest].log_end_offset

@@ -103,6 +103,17 @@ def test_a_high_watermark_above_the_fork_shows_an_unclean_election(
     assert found == bound(high_watermark, possible, 6, 6, superseded=4)
 
 
+@pytest.mark.parametrize(("epoch", "possible"), [(0, 4), (1, 6)])
+def test_an_unclean_election_says_nothing_about_records_before_it(
+    epoch: int, possible: int
+) -> None:
+    """Broker 2 was elected in epoch 1: whether the ISR of before had offset 5 is unknown."""
+    histories = {ONE: history((0, 0, 6)), TWO: history((0, 0, 4), (1, 4, 5))}
+    found = commit_bounds(histories, in_sync=[TWO], unclean_epochs=[epoch])
+    assert (found[ONE].possible, found[ONE].superseded) == (possible, 4)
+    assert found[TWO] == bound(0, 5, 5, 5)
+
+
 def test_a_named_leader_supersedes_also_a_log_with_its_epochs() -> None:
     histories = {ONE: history((0, 0, 6)), TWO: history((0, 0, 4)), THREE: history((1, 0, 2))}
     bounds = commit_bounds(histories, named=THREE)
