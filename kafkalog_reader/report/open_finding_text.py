@@ -40,7 +40,8 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield from wrapped(shown(text), columns, beginning=beginning)
         repairs = tuple(repair for each in same[:_SHOWN] for repair in each.repairs)
         to_do = first.actions, repairs
-        if (first.log_directory is not None or repairs) and to_do not in done:
+        is_step = first in plan.missing_directories
+        if (first.log_directory is not None or repairs) and to_do not in done and not is_step:
             done.add(to_do)
             yield from to_do_lines(first.actions, repairs, columns, indent=2)
     if left := sum(len(same) for same, _ in groups[_SHOWN:]):

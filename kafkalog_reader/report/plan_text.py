@@ -162,7 +162,8 @@ def _unseen_text(unseen: Unseen, *, is_one_broker: bool) -> str:
         return (
             f"the in-sync replicas ({names}) hold every committed record, and no copy of them was "
             "supplied. What the supplied copies lack is unknown, and would be lost: supply those "
-            "copies first, unless they were already replaced by a merged log that was supplied."
+            "copies first, unless they were already replaced by a merged log that was supplied. "
+            f"{_if_lost_for_ever(is_one_broker=is_one_broker)}"
         )
     if unseen.role is UnseenRole.LEADER:
         who = f"according to the metadata log {names} leads, and no copy of it was supplied"
@@ -178,6 +179,19 @@ def _unseen_text(unseen: Unseen, *, is_one_broker: bool) -> str:
         f"{who}. What only it holds is unknown, and these steps would lose it: supply its copy and "
         "make the plan again. Follow these steps only where that copy is gone for good, or where a "
         "merged log that is here has taken its place."
+    )
+
+
+def _if_lost_for_ever(*, is_one_broker: bool) -> str:
+    if is_one_broker:
+        return (
+            "If they are lost for ever, make the plan with the log directories of all other "
+            "brokers that are left."
+        )
+    return (
+        "If they are lost for ever, follow the steps: an unclean election, and then an empty log "
+        "directory. What only the lost copies held at the end of the logs stays lost; groups that "
+        "committed above the new log ends (kafkalog groups) show that there was more."
     )
 
 
@@ -292,6 +306,8 @@ def unanswered_texts(plan: Plan) -> list[str]:
 
 def _preparations(plan: Plan) -> Iterator[str]:
     """What is done to files before the first start."""
+    if missing := len(plan.missing_directories):
+        yield f"restore {_counted(missing, 'log directory', 'log directories')}"
     if plan.set_aside:
         yield f"move {_counted(len(plan.set_aside), 'copy', 'copies')} aside"
     if plan.order.replaced:

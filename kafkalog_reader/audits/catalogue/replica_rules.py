@@ -400,7 +400,7 @@ COMMITTED_RECORDS_MISSING: Final = rule(
         LOOK_FOR_A_COPY,
     ),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.NEVER_SETTLED),
 )
 CONTROLLERS_BEHIND: Final = rule(
     "KL-525",

@@ -22,7 +22,7 @@ from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
     from kafkalog_reader.audits.election.candidate import Candidate
 
 

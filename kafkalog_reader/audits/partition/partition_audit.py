@@ -11,7 +11,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
 
 from kafkalog_reader.audits.comparison.committed import newest_replica
-from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
+from kafkalog_reader.audits.comparison.difference import KeyCheck
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.membership import named_leader
