@@ -156,6 +156,8 @@ def test_salvage_writes_what_the_command_writes(tmp_path: Path) -> None:
     (done,) = kafkalog_reader.open(tmp_path / "in").salvage(tmp_path / "out")
     assert (done.is_complete, done.records) == (True, 3)
     assert (tmp_path / "out" / "manifest.json").exists()
+    with pytest.raises(OptionError, match=r"^option output: .*is not empty"):
+        kafkalog_reader.open(tmp_path / "in").salvage(tmp_path / "out")
     with pytest.raises(UsageError, match="merge: only with segments"):
         kafkalog_reader.open(tmp_path / "in").salvage(tmp_path / "new", merge=True)
     assert issubclass(SalvageCountError, kafkalog_reader.KafkaLogError)

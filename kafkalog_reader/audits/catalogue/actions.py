@@ -209,8 +209,9 @@ RESTORE_IDENTITY: Final = action(
     "server.properties, cluster.id as on the other nodes, directory.id as the metadata log has it",
     explanation="meta.properties says which cluster, node and directory the files belong to. A "
     "broker refuses to start with one that contradicts its configuration. Where the metadata log "
-    "shows the whole content, kafkalog prints the command that writes it. To read a copy without "
-    "the file, name the broker as N=PATH.",
+    "shows the whole content, kafkalog prints the command that writes it. Without a metadata log, "
+    "leave directory.id out: the node then makes one up. To read a copy without the file, name the "
+    "broker as N=PATH.",
     warnings=(
         "Compare node.id with the server.properties of that host first: the metadata log shows "
         "which node is left, not which host it is.",
@@ -268,11 +269,12 @@ RESTORE_TOPIC_ID: Final = action(
 RESTORE_OLD_SEGMENTS: Final = action(
     "A42",
     "restore-old-segments",
-    short="do not start {where} yet; while {where} {are} stopped, move the .swap files of the "
-    "segment aside, and give the old files their names back: then the start keeps the old segments",
-    explanation="A .swap file is a new segment that replaces old ones when the broker starts, and "
-    "the start does not check it before. Where the old segments are still there, sound and "
-    "complete, as live files or as .deleted, they hold all records of the damaged new one.",
+    short="do not start {where} yet; while {where} {are} stopped, give old segment files their "
+    "names back, and move .swap files of the segment aside: then the start keeps the old segments",
+    explanation="A start deletes files that end in .deleted. A .swap file is a new segment that "
+    "replaces old ones when the broker starts, and the start does not check it before. Where the "
+    "old segments are still there, sound and complete, as live files or as .deleted, they hold "
+    "all records of a damaged new one, or of a gap between live segments.",
     warnings=(
         "Move all .swap files of the partition: a start replaces everything between the first and "
         "the last of them.",

@@ -19,6 +19,7 @@ from kafkalog_reader.io.names import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.io.evidence import Evidence, LogDirectory
 
@@ -78,6 +79,13 @@ def missing_directories(
     )
 
 
+def had_replica(missing: MissingDirectory, membership: PartitionMembership) -> bool:
+    """Whether a replica of a partition was in that log directory, as far as is known."""
+    broker = missing.broker_id
+    own = membership.directory_of(broker)
+    return broker in membership.replicas and own in (None, missing.directory_id)
+
+
 def _of_cluster(roots: list[LogDirectory], cluster: ClusterMetadata) -> Iterator[MissingDirectory]:
     of_broker: dict[int, list[LogDirectory]] = defaultdict(list)
     for root in roots:
@@ -108,15 +116,9 @@ def directory_missing_finding(missing: MissingDirectory) -> Finding:
     """KL-317."""
     count = missing.partitions
     lived = f"{count:,} partitions are" if count != 1 else "1 partition is"
-    message = f"according to the metadata log {lived} in {missing.place}, which was not supplied"
-    if not missing.is_alone:
-        message += (
-            f"; as long as log.dirs names it, broker {missing.broker_id} does not start without it "
-            "or a formatted new disk, not even as a controller"
-        )
     return finding(
         LOG_DIRECTORY_MISSING,
-        message,
+        f"according to the metadata log {lived} in {missing.place}, which was not supplied",
         severity="I" if missing.is_alone else None,
         confidence="possible" if missing.is_alone else "proven",
         directory=PartitionDirectory.whole(missing.root),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.input_rules import REPLICA_NOT_SUPPLIED
-from kafkalog_reader.audits.election.missing_directories import missing_directories
+from kafkalog_reader.audits.election.missing_directories import had_replica, missing_directories
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
@@ -28,7 +28,6 @@ from kafkalog_reader.io.names import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.io.checkpoints import TopicPartition
@@ -121,7 +120,7 @@ def without_copy(
                     _are_all(of_broker, cluster.brokers.get(broker, ()), gone)
                     for broker, of_broker in zip(brokers, own, strict=True)
                 ),
-                missing=tuple(each for each in gone if _had(each, membership)),
+                missing=tuple(each for each in gone if had_replica(each, membership)),
                 renamed=tuple(found),
             )
 
@@ -169,13 +168,6 @@ def _are_all(
     if len(roots) >= max(1, len(registered)):
         return True
     return any(each.root in roots and not each.is_alone for each in gone)
-
-
-def _had(missing: MissingDirectory, membership: PartitionMembership) -> bool:
-    """Whether a replica was in that log directory, as far as is known."""
-    broker = missing.broker_id
-    own = membership.directory_of(broker)
-    return broker in membership.replicas and own in (None, missing.directory_id)
 
 
 def _lost(lost: WithoutCopy) -> Finding:
@@ -227,7 +219,7 @@ def _elsewhere(partitions: Sequence[WithoutCopy], roots: Sequence[LogDirectory])
     return finding(
         REPLICA_NOT_SUPPLIED,
         without_copy_text(partitions),
-        severity="M" if len(supplied) > 1 else "I",
+        severity="H" if len(supplied) > 1 else "I",
         directory=PartitionDirectory.whole(roots[0]),
         evidence={"partitions": len(partitions), "first": ", ".join(names)},
     )

@@ -147,7 +147,8 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         and ``plan`` all work on these units.
         """
         clusters = cluster_metadata(evidence)
-        units = with_supply(partition_units(evidence, request, clusters), evidence)
+        missing = missing_directories(evidence, clusters)
+        units = with_supply(partition_units(evidence, request, clusters), evidence, missing)
         units = with_coordinators(with_commits(units, evidence), evidence)
         unread: list[Finding] = []
         for unit in with_unread(units, evidence, request):

@@ -88,7 +88,7 @@ def test_one_copy_is_enough(state: Path) -> None:
 def test_a_broker_that_was_not_supplied_may_have_a_copy(state: Path) -> None:
     shutil.rmtree(state / "broker-2")
     (found,) = found_in(state)
-    assert (found.code, found.severity) == ("KL-012", "M")
+    assert (found.code, found.severity) == ("KL-012", "H")
     assert found.message == (
         "no copy of t-0 was supplied, which the metadata log has on brokers 0, 1 and 2"
     )
