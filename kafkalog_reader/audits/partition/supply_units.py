@@ -29,10 +29,11 @@ def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[
 
     Args:
         units: sorted by topic.
-        evidence: which brokers were supplied completely; nothing is missing from a partial copy.
+        evidence: which brokers were supplied completely; nothing is missing from a partial copy,
+            and anything may be in a log directory that was skipped.
     """
     brokers: dict[str | None, set[int]] = defaultdict(set)
-    for root in evidence.roots:
+    for root in () if evidence.skipped else evidence.roots:
         if root.broker_id is not None and not is_part_of_log_directory(root):
             brokers[root.cluster_id].add(root.broker_id)
     renamed = _Renamed(evidence)
