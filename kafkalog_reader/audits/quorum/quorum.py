@@ -8,7 +8,7 @@ who wins in the end. Source: Kafka 4.4, KafkaRaftClient#handleVoteRequest, Epoch
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.quorum.metadata_batches import Parting, parting
@@ -17,6 +17,7 @@ from kafkalog_reader.audits.quorum.metadata_copy import (
     missing_log,
     read_metadata_copy,
 )
+from kafkalog_reader.audits.quorum.rolled_back import RolledBack, rolled_back
 from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.log_directory import live_partitions
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
@@ -44,12 +45,14 @@ class Quorum:
     Attributes:
         copies: by node id; those of brokers, which do not vote, too.
         voters: the set in force: the one that the copy with the last record names.
+        rolled_back: what partitions prove about copies that lost their ends.
     """
 
     cluster_id: str | None
     copies: tuple[MetadataCopy, ...]
     unread: tuple[UnreadCopy, ...]
     voters: VoterSet | None
+    rolled_back: RolledBack = field(default_factory=RolledBack)
     _partings: dict[tuple[int, int], Parting] = field(default_factory=dict, compare=False)
 
     def voter_of(self, copy: MetadataCopy) -> Voter | None:
@@ -83,9 +86,13 @@ class Quorum:
         return len(self.missing) + sum(1 for _ in forgotten)
 
     def has_forgotten(self, copy: MetadataCopy) -> bool:
-        """Whether a voter's copy lacks what it may have held: its disk is new, or damaged."""
+        """Whether a voter's copy lacks what it may have held: its disk is new, damaged or older.
+
+        If no copy has the end of the log, it is not known which voters had it.
+        """
         is_new = copy.is_empty and any(not each.is_empty for each in self.copies)
-        return is_new or bool(copy.batches.damage)
+        is_older = bool(self.rolled_back.lost_end) or copy.node_id in self.rolled_back.nodes
+        return is_new or is_older or bool(copy.batches.damage)
 
     def naming_as_leader(self, copy: MetadataCopy) -> tuple[MetadataCopy, ...]:
         """Voters whose ``quorum-state`` names a controller that has forgotten that it leads.
@@ -164,7 +171,9 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
             clusters.setdefault(directory.log_directory.cluster_id, []).append(directory)
     for cluster_id in sorted(clusters, key=lambda each: each or ""):
         roots = [each for each in evidence.roots if each.cluster_id == cluster_id]
-        yield _read_quorum(cluster_id, clusters[cluster_id], roots)
+        quorum = _read_quorum(cluster_id, clusters[cluster_id], roots)
+        proven = rolled_back(evidence, cluster_id, quorum.copies)
+        yield replace(quorum, rolled_back=proven)
 
 
 def _read_quorum(
