@@ -19,10 +19,11 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     """Replace the folder's files."""
+    found = schemas()
     FOLDER.mkdir(exist_ok=True)
     for path in FOLDER.glob("*.json"):
         path.unlink()
-    for name, schema in schemas().items():
+    for name, schema in found.items():
         text = json.dumps(schema, indent=2, ensure_ascii=False)
         (FOLDER / f"{name}.schema.json").write_text(f"{text}\n")
 

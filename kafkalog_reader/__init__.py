@@ -68,3 +68,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  whatever is asked for
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME.get(name, 'errors')}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

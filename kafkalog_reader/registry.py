@@ -115,6 +115,9 @@ def _names(columns: Iterable[str] | None) -> tuple[str, ...] | None:
     if columns is None:
         return None
     names = (columns,) if isinstance(columns, str) else tuple(columns)
+    for each in names:
+        if not isinstance(each, str):
+            raise OptionError("columns", f"{each!r} is not a name")
     if len(set(names)) < len(names):
         raise OptionError("columns", f"{', '.join(names)}: a column is named twice")
     return names

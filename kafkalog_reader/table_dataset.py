@@ -45,6 +45,9 @@ class TableDataset(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
         self._scan = scan
         self.failure: Exception | None = None
 
+    def __repr__(self) -> str:
+        return f"<TableDataset of {self._scan.table}>"
+
     @property
     def schema(self) -> pa.Schema:
         """Names and Arrow types of the columns."""

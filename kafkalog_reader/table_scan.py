@@ -41,6 +41,9 @@ class ScanTask:
     unit: Unit
     request: ReadRequest
 
+    def __repr__(self) -> str:
+        return f"<ScanTask of {self.table}: {self.size_in_bytes} bytes of log>"
+
     @property
     def size_in_bytes(self) -> int:
         """Bytes of log that it reads; 0 where only the files would tell."""

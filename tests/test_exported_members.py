@@ -9,6 +9,7 @@ from kafkalog_reader import errors
 
 
 def test_every_exported_name_can_be_imported() -> None:
+    assert set(kafkalog_reader.__all__) <= set(dir(kafkalog_reader))
     missing = [name for name in kafkalog_reader.__all__ if not hasattr(kafkalog_reader, name)]
     assert missing == []
 

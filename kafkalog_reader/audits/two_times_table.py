@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.audits.comparison.difference import NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.comparison.verdict import is_damage
 from kafkalog_reader.audits.tables.divergence import DivergenceTable
 

@@ -31,7 +31,10 @@ def directory_lines(found: Iterable[Finding], columns: int) -> Iterator[Line]:
         yield (Span("log directories: ", Style.STRONG), Span("NOT SOUND", Style.LOST))
     for (severity, code), same in sorted(by_code.items()):
         first = same[0]
-        name = "" if first.directory is None else f"{first.directory.replica_name}: "
+        place = first.directory
+        name = "" if place is None else f"{place.replica_name}: "
+        if place is not None and place.topic is not None:
+            name = f"{shown(place.topic)}-{place.partition} on {name}"
         more = f" ({len(same):,} places, this is the first)" if len(same) > 1 else ""
         yield from wrapped(
             f"{code} {SEVERITY_WORDS[SEVERITIES[severity]]} {CATALOGUE[code].title}: "

@@ -36,7 +36,7 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
 from kafkalog_reader.errors import LogLayoutError, OptionError, UsageError
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import OFFSETS_TOPIC, shown
 from kafkalog_reader.scan.hidden_records import HiddenRecords
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
-_OFFSETS_TOPIC: Final = "__consumer_offsets"
 _OF_PROBLEMS: Final = ("brokerId", "offsetsPartition", "recordOffset", "problem")
 _BOOTSTRAP: Final = "--bootstrap-server HOST:PORT"
 _SHOWN: Final = 10
@@ -142,7 +141,7 @@ def of_group(rows: Sequence[Row]) -> Callable[[Mapping[str, Any]], list[tuple[st
         for row in rows
         if row.get("offsetsPartition") is not None
     }
-    return lambda row: [(_OFFSETS_TOPIC, known.get((row["clusterId"], row["groupId"])))]
+    return lambda row: [(OFFSETS_TOPIC, known.get((row["clusterId"], row["groupId"])))]
 
 
 def offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
@@ -189,7 +188,7 @@ def gathered(
     )  # fmt: skip
     members = _rows("group_members", of_members, evidence, options, hidden=hidden)
     if hidden is not None:
-        note_unreadable([*groups, *members], hidden, evidence, _OFFSETS_TOPIC)
+        note_unreadable([*groups, *members], hidden, evidence, OFFSETS_TOPIC)
     places = None
     if names:
         known = _rows("group_offsets", ("groupId", "topic", "partition"), evidence, options)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.cli.replica_list import Row
     from kafkalog_reader.cli.table import TableRows
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import AnyTable
 
 
@@ -96,7 +98,22 @@ def ls_command(
     check_selection(evidence, request)
     reading = TableRows(table, evidence, request, rows_on_stdout=as_json)
     write = _write_table if as_table and sort == "name" else _write_gathered
-    return CLEAN if write(table, reading, sort, by, as_json=as_json) else TROUBLE
+    all_read = write(table, reading, sort, by, as_json=as_json)
+    if not as_json and (left := _without_copy(evidence, request)):
+        click.echo("\n".join(map(for_stdout, textwrap.wrap(left, screen_width() or 10_000))))
+    return CLEAN if all_read else TROUBLE
+
+
+def _without_copy(evidence: Evidence, request: ReadRequest) -> str:
+    """Which partitions have no line, although the metadata log has them; empty if none."""
+    from kafkalog_reader.audits.partition.lost_partitions import without_copy, without_copy_text
+    from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
+
+    found = [*without_copy(evidence, request, cluster_metadata(evidence))]
+    if not found:
+        return ""
+    text = without_copy_text(found)
+    return f"{text[0].upper()}{text[1:]}; kafkalog verify says what became of it."
 
 
 def _write_gathered(

@@ -10,10 +10,15 @@ from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.errors import CorruptRecordError, LogPosition
 from kafkalog_reader.format.offset_words import offsets_are
-from kafkalog_reader.io.names import METADATA_TOPIC, shown
+from kafkalog_reader.io.names import (
+    METADATA_TOPIC,
+    OFFSETS_TOPIC,
+    SHARE_GROUP_STATE_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+    shown,
+)
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.schemas.commands import NOT_KNOWN
-from kafkalog_reader.tables.transaction_status import STATE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,9 +29,9 @@ if TYPE_CHECKING:
 
 MAX_SENTENCES: Final = 5
 _EFFECTS: Final = {
-    "__consumer_offsets": "commits and group states there are not shown, maybe older ones instead",
-    "__transaction_state": "states of transactions there are not shown, maybe older ones instead",
-    "__share_group_state": "states of share groups there are not shown, maybe older ones instead",
+    OFFSETS_TOPIC: "commits and group states there are not shown, maybe older ones instead",
+    TRANSACTION_STATE_TOPIC: "states of transactions there are not shown, maybe older ones instead",
+    SHARE_GROUP_STATE_TOPIC: "states of share groups there are not shown, maybe older ones instead",
     METADATA_TOPIC: "changes there are not shown, maybe an older state instead",
 }
 _OF_RECORDS: Final = "records there are not in this answer"
@@ -51,7 +56,7 @@ def note_unreadable(
     from kafkalog_reader.tables.group_records import UNKNOWN_TYPE
     from kafkalog_reader.tables.request import ReadRequest
 
-    partition = "statePartition" if topic == STATE_TOPIC else "offsetsPartition"
+    partition = "statePartition" if topic == TRANSACTION_STATE_TOPIC else "offsetsPartition"
     wrong = [row for row in rows if row["problem"] and not row["problem"].startswith(UNKNOWN_TYPE)]
     if not wrong:
         return

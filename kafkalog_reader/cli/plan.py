@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -72,6 +73,7 @@ def plan_command(
     controller's log directory among the inputs shows the in-sync replicas.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
+    from kafkalog_reader.audits.partition.lost_partitions import lost_places
     from kafkalog_reader.audits.plan.decisions import Decisions
     from kafkalog_reader.cli.exit_status import ExitStatus
     from kafkalog_reader.cli.interrupt import whole
@@ -84,7 +86,7 @@ def plan_command(
     wanted = dict(map(_elected, elect))
     request = registry.request(registry.table("divergence"), **options)
     evidence = supplied(paths)
-    check_selection(evidence, request)
+    check_selection(evidence, request, lost=partial(lost_places, evidence, request))
     decisions = Decisions(wanted, no_plan=evidence.why_incomplete or _several_clusters(evidence))
     found = ExitStatus()
     _decide(evidence, request, decisions, found, rows_on_stdout=output_format != "text")
@@ -175,7 +177,7 @@ def _decide(
     from kafkalog_reader import registry
     from kafkalog_reader.audits.tables.findings import RootUnit, audited
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
-    from kafkalog_reader.report.action_text import is_advised
+    from kafkalog_reader.report.advised_actions import is_advised
     from kafkalog_reader.salvage.merge_trial import with_merge_outcome
 
     units = list(registry.table("findings").units(evidence, request))

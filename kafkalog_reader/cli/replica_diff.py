@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -84,6 +85,7 @@ def replica_diff(
     own rules.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
+    from kafkalog_reader.audits.partition.lost_partitions import lost_places
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.audits.tables.findings import RootUnit
     from kafkalog_reader.cli.changes import changes_command, old_and_new
@@ -107,7 +109,7 @@ def replica_diff(
     request = registry.request(registry.table("divergence"), **options)
     evidence = supplied(paths)
     with suppress(UnreadableFileError):  # reported with the partitions that can be read
-        check_selection(evidence, request)
+        check_selection(evidence, request, lost=partial(lost_places, evidence, request))
     is_json = output_format == "json"
     links = ["--follow-links"] if evidence.follow_links else []
     fleet = Fleet(

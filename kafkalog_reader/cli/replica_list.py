@@ -124,7 +124,22 @@ def total_line(replicas: Sequence[Row]) -> str:
         f"{plural(len(replicas), 'replica')} of {plural(len(partitions), 'partition')} on "
         f"{where}: logs {size(logs)}, all files {size(files)}"
         + (f"; {plural(unread, 'replica')} could not be read" if unread else "")
+        + _unknown_stops(replicas)
         + (f"; {_remote_total(remote)}" if remote else "")
+    )
+
+
+def _unknown_stops(replicas: Sequence[Row]) -> str:
+    """Of how many replicas nobody knows how their broker stopped, where that is so."""
+    unknown = sum(
+        row["cleanShutdown"] is None and row["topic"] != METADATA_TOPIC for row in replicas
+    )
+    if not unknown:
+        return ""
+    which = "" if unknown == len(replicas) else f" of {plural(unknown, 'replica')}"
+    return (
+        f"; whether the broker{which} shut down cleanly is unknown, because the log directory was "
+        "not given"
     )
 
 

@@ -116,6 +116,7 @@ def _write(
     force: bool, hashes: bool, redact: bool, fail_on: str,
 ) -> int:  # fmt: skip
     from kafkalog_reader import registry
+    from kafkalog_reader.audits.partition.lost_partitions import lost_places
     from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.cli.output import destination
     from kafkalog_reader.cli.report_files import Files
@@ -130,7 +131,7 @@ def _write(
     request = registry.request(registry.table("divergence"), **options)
     evidence = supplied(paths)
     with suppress(UnreadableFileError):  # a finding
-        check_selection(evidence, request)
+        check_selection(evidence, request, lost=partial(lost_places, evidence, request))
     redaction = redaction_of(evidence, paths) if redact else None
     links = ["--follow-links"] if evidence.follow_links else []
     words = words_of("topic", "partition", "rule", "started_at", **options)

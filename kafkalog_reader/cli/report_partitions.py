@@ -16,8 +16,8 @@ from kafkalog_reader.cli.exit_status import NOT_READ
 from kafkalog_reader.cli.fleet import entry_of
 from kafkalog_reader.cli.incident import kinds
 from kafkalog_reader.io.names import shortened, shown
-from kafkalog_reader.report.action_text import listed_actions
 from kafkalog_reader.report.advice_text import advice_lines, not_known
+from kafkalog_reader.report.advised_actions import listed_actions
 from kafkalog_reader.report.headline_text import worst_severity
 from kafkalog_reader.report.html import CLASSES, UNWRAPPED, element, lines_html, text_html
 from kafkalog_reader.report.partition_html import partition_html

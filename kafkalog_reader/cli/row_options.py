@@ -18,12 +18,17 @@ from kafkalog_reader.cli.options import (
 )
 from kafkalog_reader.cli.output import FORMATS
 from kafkalog_reader.errors import OptionError
+from kafkalog_reader.tables.options import OPTIONS
 
-OF_ROWS: Final = frozenset({
-    "topic", "partition", "broker", "from_offset", "to_offset", "from_time", "to_time", "last",
-    "isolation", "until", "limit", "mode", "max_batch_bytes",
-})  # fmt: skip
-"""Those that select rows."""
+_OF_READING: Final = ("mode", "max_batch_bytes")
+_OF_ROWS: Final = tuple(
+    name
+    for name, option in OPTIONS.items()
+    if option.is_in_terminal and option.applies_to("records") and name != "replica"
+)
+OF_ROWS: Final = frozenset(_OF_ROWS)
+"""Those of the table ``records``; ``replica`` has another default in each command."""
+_KINDS: Final = {"from_offset": OffsetOrEnd()}
 
 
 def _options(*, has_tables: bool) -> tuple[Decorator, ...]:
@@ -50,11 +55,10 @@ def _options(*, has_tables: bool) -> tuple[Decorator, ...]:
             shell_complete=complete_columns,
             help="Only these columns, in this order; nothing else is decoded.",
         ),
-        reading_options("topic", "partition", "broker"),
-        reading_option("from_offset", kind=OffsetOrEnd(), has_tables=has_tables),
-        reading_options(
-            "to_offset", "from_time", "to_time", "last", "isolation", "until", "limit",
-            has_tables=has_tables,
+        *(
+            reading_option(name, kind=_KINDS.get(name), has_tables=has_tables)
+            for name in _OF_ROWS
+            if name not in _OF_READING
         ),
         click.option(
             "--render",
@@ -63,8 +67,8 @@ def _options(*, has_tables: bool) -> tuple[Decorator, ...]:
             "[default: utf8 in text, base64 in JSON and CSV, bytes as they are in Arrow and "
             "Parquet]",
         ),
-        reading_options("mode", "max_batch_bytes", has_tables=has_tables),
-    )  # fmt: skip
+        reading_options(*_OF_READING, has_tables=has_tables),
+    )
 
 
 def offsets(from_offset: int | str | None, last: int | None) -> dict[str, Any]:

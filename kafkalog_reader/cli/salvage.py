@@ -26,6 +26,7 @@ from kafkalog_reader.io.names import METADATA_TOPIC, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.partition.lost_partitions import WithoutCopy
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.manifest import SalvagedPartition
     from kafkalog_reader.salvage.offset_coverage import LostOffsets
@@ -142,6 +143,7 @@ def salvage_command(
     offsets that contradict their neighbours go to the folder doubtful-offsets.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
+    from kafkalog_reader.audits.partition.lost_partitions import without_copy_text
     from kafkalog_reader.salvage.receiver import mixed_topics, receiver_of
     from kafkalog_reader.tables.selection import check_selection
 
@@ -160,11 +162,28 @@ def salvage_command(
         evidence, request, as_segments=as_segments, merge=merge, topic_ids=given,
         leader_epoch=leader_epoch,
     )  # fmt: skip
+    absent = _absent(evidence, request)
     status = _salvage(
         evidence, request, output, inputs=paths, receiver=receiver, merge=merge,
-        topics_left_out=frozenset(mixed),
+        topics_left_out=frozenset(mixed), absent=absent,
     )  # fmt: skip
-    return FOUND if mixed and status == CLEAN else status
+    if absent:
+        click.echo(f"not here: {without_copy_text(absent)}")
+    return FOUND if (mixed or absent) and status == CLEAN else status
+
+
+def _absent(evidence: Evidence, request: ReadRequest) -> list[WithoutCopy]:
+    """The partitions of which no copy was supplied, as far as they were requested.
+
+    Those that only brokers have that were not supplied are requested if their topic was named.
+    """
+    from kafkalog_reader.audits.partition.lost_partitions import without_copy
+    from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
+
+    if request.replica.startswith("broker:"):
+        return []
+    found = without_copy(evidence, replace(request, brokers=None), cluster_metadata(evidence))
+    return [each for each in found if each.is_lost or request.topics is not None]
 
 
 def _salvage(

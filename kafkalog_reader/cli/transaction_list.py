@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.cli.listing import Heading, listing
 from kafkalog_reader.cli.printable import grouped, plural
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import TRANSACTION_STATE_TOPIC, shown
 from kafkalog_reader.report.spans import listed
 from kafkalog_reader.tables.transaction_status import (
     DAMAGED_COORDINATOR,
@@ -15,7 +15,6 @@ from kafkalog_reader.tables.transaction_status import (
     MAYBE_HANGING,
     NO_COORDINATOR,
     ONGOING,
-    STATE_TOPIC,
 )
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ def _note(row: Row) -> str:
             "partition; it may be a copy of another time"
         )
     if row["status"] == DAMAGED_COORDINATOR:
-        where = STATE_TOPIC
+        where = TRANSACTION_STATE_TOPIC
         if row["statePartition"] is not None:
             where += f"-{row['statePartition']}"
         return f"unknown: {where} is damaged or lost its end: its newest state may be missing"

@@ -28,7 +28,8 @@ from kafkalog_reader.cli.transaction_list import (
     with_late,
 )
 from kafkalog_reader.errors import LogLayoutError, OptionError
-from kafkalog_reader.tables.transaction_status import NO_COORDINATOR, STATE_TOPIC
+from kafkalog_reader.io.names import TRANSACTION_STATE_TOPIC
+from kafkalog_reader.tables.transaction_status import NO_COORDINATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ _HANGING_ADVICE: Final = (
     "A hanging transaction stays open until somebody aborts it. Abort it only if the same "
     "transaction was not committed in its other partitions. On the running cluster:"
 )
-_NO_STATES: Final = f"no partition of {STATE_TOPIC} is in the inputs"
+_NO_STATES: Final = f"no partition of {TRANSACTION_STATE_TOPIC} is in the inputs"
 _SUPPLY: Final = "supply the log directories of all brokers"
 
 
@@ -109,7 +110,7 @@ def transactions_command(
     reading = TableRows(table, evidence, request, rows_on_stdout=output_format == "json")
     rows = [row for each in _counted(reading) for row in plain_rows(each)]
     if by:
-        note_unreadable(rows, reading.hidden, evidence, STATE_TOPIC)
+        note_unreadable(rows, reading.hidden, evidence, TRANSACTION_STATE_TOPIC)
     else:
         rows = with_late(rows, evidence)
     if output_format == "json":
@@ -126,12 +127,12 @@ def transactions_command(
 
 def of_states(row: Mapping[str, Any]) -> list[tuple[str, int | None]]:
     """From which log a row of ``--by id`` is."""
-    return [(STATE_TOPIC, row["statePartition"])]
+    return [(TRANSACTION_STATE_TOPIC, row["statePartition"])]
 
 
 def of_log(row: Mapping[str, Any]) -> list[tuple[str, int | None]]:
     """From which logs the row of an open transaction is."""
-    return [(row["topic"], row["partition"]), (STATE_TOPIC, row.get("statePartition"))]
+    return [(row["topic"], row["partition"]), (TRANSACTION_STATE_TOPIC, row.get("statePartition"))]
 
 
 def _counted(reading: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401  TableRows
@@ -144,7 +145,7 @@ def _has_states(evidence: Evidence) -> bool:
     """Whether a partition of ``__transaction_state`` was supplied."""
     from kafkalog_reader.tables.request import ReadRequest
 
-    request = ReadRequest(topics=frozenset({STATE_TOPIC}))
+    request = ReadRequest(topics=frozenset({TRANSACTION_STATE_TOPIC}))
     return any(True for _ in evidence.topic_partitions(request))
 
 
@@ -156,10 +157,10 @@ def _lost_states(rows: Sequence[Row], evidence: Evidence) -> list[str]:
     from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
     from kafkalog_reader.tables.request import ReadRequest
 
-    request = ReadRequest(topics=frozenset({STATE_TOPIC}))
+    request = ReadRequest(topics=frozenset({TRANSACTION_STATE_TOPIC}))
     found = lost_partitions(evidence, request, cluster_metadata(evidence))
     held_records = (dict(each.evidence) for each in found if each.severity == "C")
-    return [f"{STATE_TOPIC}-{each['partition']}" for each in held_records]
+    return [f"{TRANSACTION_STATE_TOPIC}-{each['partition']}" for each in held_records]
 
 
 def _write_text(
@@ -193,7 +194,7 @@ def _lost_advice(lost: Sequence[str]) -> str:
 
 def _supply_advice(*, has_states: bool) -> str:
     if has_states:
-        return f"Other partitions of {STATE_TOPIC} may know who ends them: {_SUPPLY}."
+        return f"Other partitions of {TRANSACTION_STATE_TOPIC} may know who ends them: {_SUPPLY}."
     return f"{_NO_STATES[0].upper()}{_NO_STATES[1:]}, so who ends them is unknown: {_SUPPLY}."
 
 

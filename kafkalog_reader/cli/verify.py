@@ -6,6 +6,7 @@ import json
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -78,6 +79,7 @@ def verify_command(
     "sound" means exit status 0.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
+    from kafkalog_reader.audits.partition.lost_partitions import lost_places
     from kafkalog_reader.cli.verify_report import Report
     from kafkalog_reader.errors import UnreadableFileError
     from kafkalog_reader.tables.selection import check_selection, no_partition
@@ -85,7 +87,7 @@ def verify_command(
     request = registry.request(registry.table("findings"), **options)
     evidence = supplied(paths)
     with suppress(UnreadableFileError):  # a finding below
-        check_selection(evidence, request)
+        check_selection(evidence, request, lost=partial(lost_places, evidence, request))
     report = Report(
         started=time.monotonic(),
         verbose=verbose,

@@ -14,6 +14,8 @@ from isal import isal_zlib
 from kafkalog_reader.decode.arrow_arrays import texts
 from kafkalog_reader.decode.native_blocks import NativeBlocks, address_of
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError
+from kafkalog_reader.format.batch_fields import CODEC_MASK
+from kafkalog_reader.format.compression import codec_text
 from kafkalog_reader.format.decompression_limit import (
     Limits,
     checked_size,
@@ -37,8 +39,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.errors import LogPosition
 
-CODEC_NAMES: Final = ("none", "gzip", "snappy", "lz4", "zstd")
-_NAMES_OF_NUMBERS: Final = (*CODEC_NAMES, "unknown(5)", "unknown(6)", "unknown(7)")
+_NAMES_OF_NUMBERS: Final = tuple(map(codec_text, range(CODEC_MASK + 1)))
 _GZIP_MEMBER: Final = b"\x1f\x8b\x08"
 _GZIP_WINDOW: Final = 31  # 15 bits, and the gzip wrapper
 _SNAPPY_MAGIC: Final = b"\x82SNAPPY\x00"
@@ -223,7 +224,7 @@ class Decompressor:
             if refused is not None:
                 raise refused from error
             raise CorruptRecordError(
-                f"{CODEC_NAMES[codec]} does not decompress: {error}", where
+                f"{codec_text(codec)} does not decompress: {error}", where
             ) from error
         except KafkaLogError:
             self.size = start

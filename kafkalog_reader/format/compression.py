@@ -64,6 +64,11 @@ class Codec(IntEnum):
         return self.name.lower()
 
 
+def codec_text(number: int) -> str:
+    """The name of a codec by bits 0 to 2 of attributes."""
+    return Codec(number).text if number in set(Codec) else f"unknown({number})"
+
+
 def decompress(
     codec: Codec,
     payload: bytes,

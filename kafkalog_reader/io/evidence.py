@@ -78,6 +78,10 @@ class LogDirectory:
     context: ReadContext = field(default_factory=ReadContext)
     siblings: tuple[str, ...] = field(default=(), compare=False)
 
+    def __repr__(self) -> str:
+        owner = "" if self.broker_id is None else f" of broker {self.broker_id}"
+        return f"<LogDirectory {shown(self.path)}{owner}>"
+
     @property
     def follow_links(self) -> bool:
         """Whether symbolic links inside may be followed."""
@@ -104,6 +108,9 @@ class PartitionDirectory:
     state: str | None = None
     only: tuple[str, ...] | None = None
     remote: tuple[PartitionDirectory, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<PartitionDirectory {shown(self.path)} of {self.replica_name}>"
 
     @classmethod
     def whole(cls, root: LogDirectory) -> PartitionDirectory:

@@ -64,6 +64,17 @@ def describe_log_directory(
     )
 
 
+def was_shut_down_cleanly(root: LogDirectory) -> bool | None:
+    """Whether the marker is there, also where only a partition directory in it was given.
+
+    Returns:
+        None if no ``meta.properties`` is beside that one: then it may be a copy of it alone.
+    """
+    if root.clean_shutdown is not None or root.meta_version is None:
+        return root.clean_shutdown
+    return os.path.exists(os.path.join(root.path, CLEAN_SHUTDOWN))
+
+
 def exchanged_labels(roots: Iterable[LogDirectory]) -> tuple[LogDirectory, ...]:
     """Log directories given as ``N=PATH`` with each other's node ids; by label.
 

@@ -30,10 +30,14 @@ _METADATA_SNAPSHOT: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint", r
 MAX_PARTITION: Final = 2**31 - 1
 MAX_OFFSET: Final = 2**63 - 1
 
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+TRANSACTION_STATE_TOPIC: Final = "__transaction_state"
+SHARE_GROUP_STATE_TOPIC: Final = "__share_group_state"
+REMOTE_LOG_METADATA_TOPIC: Final = "__remote_log_metadata"
 METADATA_TOPIC: Final = "__cluster_metadata"
 """The log of the controllers, which has its own rules."""
 INTERNAL_TOPICS: Final = frozenset({
-    "__consumer_offsets", "__transaction_state", "__share_group_state", METADATA_TOPIC,
+    OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, SHARE_GROUP_STATE_TOPIC, METADATA_TOPIC,
 })  # fmt: skip
 """Topics that consumers see only by name (``Topic.INTERNAL_TOPICS``), or never."""
 META_PROPERTIES: Final = "meta.properties"

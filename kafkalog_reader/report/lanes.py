@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.report.spans import Line, Span, Style

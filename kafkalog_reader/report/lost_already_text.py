@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 
 def lost_already_text(plan: Plan) -> str:
     """What is lost before any start; empty if nothing is known to be."""
-    lost = plan.lost_already
+    whole = [each.name for each in plan.lost_already if each.is_whole]
+    lost = [each for each in plan.lost_already if not each.is_whole]
+    return " ".join(filter(None, (_lost_whole(whole), _lost_ranges(lost))))
+
+
+def _lost_whole(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    which = names[0] if len(names) == 1 else several_text(names)
+    return shown(f"Lost already, whatever starts: all of {which}, of which there is no copy.")
+
+
+def _lost_ranges(lost: Sequence[LostAlready]) -> str:
     if not lost:
         return ""
     count = sum(each.max_records for each in lost)
@@ -38,6 +50,7 @@ def lost_already_text(plan: Plan) -> str:
 def _offsets(lost: Sequence[LostAlready]) -> str:
     """The offsets of one partition in one range, if there is no other offset between them."""
     first, last = lost[0], lost[-1]
+    assert last.next_offset is not None
     is_one = all(one.next_offset == other.first_offset for one, other in pairwise(lost))
     between = offsets_text(first.first_offset, last.next_offset)
     return between if is_one else f"{between}, not all of them"

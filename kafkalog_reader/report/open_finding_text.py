@@ -32,7 +32,7 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
         return
     if plan.partitions:
         yield ()
-    groups = [*_paragraphs(plan.open_findings)]
+    groups = [*_paragraphs([e for e in plan.open_findings if e not in plan.missing_directories])]
     done: set[object] = set()
     for same, text in groups[:_SHOWN]:
         first = same[0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.report.action_text import listed_actions
 from kafkalog_reader.report.advice_text import advice_lines, not_known
+from kafkalog_reader.report.advised_actions import listed_actions
 from kafkalog_reader.report.election_text import candidate_rows, note_lines
 from kafkalog_reader.report.html import (
     CLASSES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
-from kafkalog_reader.audits.comparison.difference import NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.partition.group_outcomes import groups_affected
 from kafkalog_reader.audits.tables.elections import standing_columns
 from kafkalog_reader.audits.tables.findings import finding_row
@@ -13,8 +13,8 @@ from kafkalog_reader.audits.tables.group_elections import group_columns
 from kafkalog_reader.audits.tables.partitions import partition_row
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.action_text import actions_of
 from kafkalog_reader.report.advice_text import not_known
+from kafkalog_reader.report.advised_actions import actions_of
 from kafkalog_reader.tables.identity import identity_of
 
 if TYPE_CHECKING:

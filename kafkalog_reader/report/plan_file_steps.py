@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.file_repair import Move, Rewrite, Write, move_aside
+from kafkalog_reader.audits.integrity.file_repair import Format, Move, Rewrite, Write, move_aside
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
-from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind
+from kafkalog_reader.report.open_finding_text import several_text
+from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind, brokers_text
 from kafkalog_reader.report.repair_text import (
     fetch_commands,
     keep_commands,
@@ -44,6 +46,55 @@ def file_steps(plan: Plan) -> Iterator[PlanStep]:
         for broker in choice.epoch_rows:
             yield _write_epochs(choice, broker)
     yield from _write_log_starts(plan)
+
+
+def lost_disk_steps(plan: Plan) -> Iterator[PlanStep]:
+    """An empty log directory for each broker that the ISR names and that nothing is left of."""
+    asked: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for choice in plan.choices:
+        for broker in choice.unseen_in_sync:
+            if broker not in plan.brokers and choice.cluster_id is not None:
+                asked[choice.cluster_id, broker].append(shown(choice.name))
+    for (cluster_id, broker), names in sorted(asked.items()):
+        which = names[0] if len(names) == 1 else several_text(names)
+        yield PlanStep(
+            kind=StepKind.RESTORE_DIRECTORY,
+            title=f"If the log directories of broker {broker} are lost for ever, format empty ones",
+            texts=(
+                f"The metadata log names broker {broker} in the ISR of {which}. If it started "
+                "with an empty log directory before another broker leads, it could be elected, "
+                "and the others would delete all their records. Now it copies those of the "
+                "leaders.",
+                "If one of its log directories is left, supply that one and make the plan again "
+                "instead.",
+            ),
+            commands=tuple(repair_commands([Format(cluster_id=cluster_id, node=broker)])),
+            brokers=(broker,),
+        )
+
+
+def directory_steps(plan: Plan) -> Iterator[PlanStep]:
+    """What a node needs before it can start without a log directory that it had."""
+    for repairs, missing in groupby(plan.missing_directories, key=lambda each: each.repairs):
+        found = [*missing]
+        nodes = [each.node for each in repairs if isinstance(each, Format)]
+        which = "log directory" if len(found) == 1 else "log directories"
+        it = "it" if len(found) == 1 else "them"
+        yield PlanStep(
+            kind=StepKind.RESTORE_DIRECTORY,
+            title=f"Put the missing {which} of {brokers_text(nodes)} back, or format the new disk",
+            texts=(
+                *(shown(f"{each.message[0].upper()}{each.message[1:]}.") for each in found),
+                f"As long as log.dirs names {it}, {brokers_text(nodes)} does not start without, "
+                f"not even as a controller. If {it} can be read or was only not supplied, mount "
+                "and supply it, and make this plan again. If the disk is lost, run this on its "
+                f"host once the new one is mounted, or take {it} out of log.dirs. The other log "
+                "directories stay as they are. A controller without controller.quorum.voters also "
+                "takes --no-initial-controllers.",
+            ),
+            commands=tuple(repair_commands(repairs)),
+            brokers=tuple(nodes),
+        )
 
 
 def _move_commands(path: str) -> tuple[str, ...]:

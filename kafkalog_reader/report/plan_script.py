@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.plan import Plan
 
-_ELSEWHERE: Final = frozenset({StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.WRITE_FILE})
+_ELSEWHERE: Final = frozenset(
+    {StepKind.RESTORE_DIRECTORY, StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.WRITE_FILE}
+)
 """Kinds of steps that are done on other hosts."""
 _BUILT_IN: Final = frozenset({"printf"})
 _RUNNING: Final = "{} been running for 30 seconds, and is every broker stopped?"

@@ -31,6 +31,7 @@ class StepKind(Enum):
     """The kind of a step."""
 
     SAVE = "save"
+    RESTORE_DIRECTORY = "restoreLogDirectory"
     CONTROLLERS = "startControllers"
     ZOOKEEPER = "startZooKeeper"
     MOVE_ASIDE = "moveAside"

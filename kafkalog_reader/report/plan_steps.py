@@ -13,7 +13,12 @@ from kafkalog_reader.report.command_text import archive_commands, forbid_command
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands
 from kafkalog_reader.report.open_finding_text import several_text
-from kafkalog_reader.report.plan_file_steps import file_steps, repair_step
+from kafkalog_reader.report.plan_file_steps import (
+    directory_steps,
+    file_steps,
+    lost_disk_steps,
+    repair_step,
+)
 from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
 from kafkalog_reader.report.plan_step import (
     BROKERS,
@@ -80,10 +85,13 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
                     done.add(repairs)
                     yield repair_step(each, broker)
         return
+    yield from directory_steps(plan)
     if plan.is_ordered and not plan.is_one_broker:
         yield _zookeeper(plan) if plan.has_zookeeper else _controllers(plan)
     yield from file_steps(plan)
     for number, start in enumerate(plan.order.starts):
+        if number and number == len(plan.order.starts) - 1:
+            yield from lost_disk_steps(plan)
         yield _start(plan, number, start)
     if plan.freezing:
         yield _unfreeze(plan)

@@ -21,7 +21,7 @@ from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 from kafkalog_reader.report.way_out import way_out_commands, way_out_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.election.unseen import Unseen
     from kafkalog_reader.audits.plan.plan import Plan
@@ -157,34 +157,51 @@ def unseen_texts(plan: Plan) -> list[str]:
     return [
         shown(
             f"{of_same[0] if len(of_same) == 1 else several_text(of_same)}: "
-            f"{_unseen_text(unseen, is_one_broker=plan.is_one_broker)}"
+            f"{_unseen_text(unseen, plan.brokers if plan.is_one_broker else ())}"
         )
         for unseen, of_same in names.items()
     ]
 
 
-def _unseen_text(unseen: Unseen, *, is_one_broker: bool) -> str:
+def _unseen_text(unseen: Unseen, alone: Sequence[int]) -> str:
     names = brokers_text(unseen.brokers)
     if unseen.role is UnseenRole.ALL_IN_SYNC:
         return (
             f"the in-sync replicas ({names}) hold every committed record, and no copy of them was "
             "supplied. What the supplied copies lack is unknown, and would be lost: supply those "
-            "copies first, unless they were already replaced by a merged log that was supplied."
+            "copies first, unless they were already replaced by a merged log that was supplied. "
+            f"{_if_lost_for_ever(is_one_broker=bool(alone))}"
         )
     if unseen.role is UnseenRole.LEADER:
-        who = f"according to the metadata log {names} leads, and no copy of it was supplied"
+        who = f"according to the metadata log {names} leads, and its copy was not supplied"
     else:
         verb = "is" if len(unseen.brokers) == 1 else "are"
         who = (
             f"according to the metadata log {names} {verb} in sync, and may hold what the copies "
             "here lack"
         )
-    if is_one_broker:
-        return f"{who}. If this copy is elected before it, what only it holds is lost."
+    if alone:
+        return (
+            f"{who}. If {brokers_text(alone)} is elected before {names}, records that only {names} "
+            f"{'has' if len(unseen.brokers) == 1 else 'have'} are lost."
+        )
     return (
         f"{who}. What only it holds is unknown, and these steps would lose it: supply its copy and "
         "make the plan again. Follow these steps only where that copy is gone for good, or where a "
         "merged log that is here has taken its place."
+    )
+
+
+def _if_lost_for_ever(*, is_one_broker: bool) -> str:
+    if is_one_broker:
+        return (
+            "If they are lost for ever, make the plan with the log directories of all other "
+            "brokers that are left."
+        )
+    return (
+        "If they are lost for ever, follow the steps: an unclean election, and then an empty log "
+        "directory. What only the lost copies held at the end of the logs stays lost; groups that "
+        "committed above the new log ends (kafkalog groups) show that there was more."
     )
 
 
@@ -193,8 +210,17 @@ def _counted(number: int, one: str, several: str) -> str:
 
 
 def headline(plan: Plan) -> str:
-    """The order of starts and what it loses, and what is lost already."""
-    return " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
+    """What is missing, the order of starts and what it loses, and what is lost already."""
+    answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
+    missing = plan.missing_directories
+    if not missing:
+        return answer
+    it, is_, exists = ("it", "is", "exists") if len(missing) == 1 else ("they", "are", "exist")
+    said = ", and ".join(each.message for each in missing[:_SHOWN])
+    return (
+        f"{said[0].upper()}{said[1:]}. If {it} {exists}, supply what is missing and make this plan "
+        f"again. Only if {it} {is_} lost: {_lowered(answer)}"
+    )
 
 
 def _headline(plan: Plan) -> str:
@@ -277,9 +303,9 @@ def _but(plan: Plan) -> str:
         return f"but {_METADATA_ABSENT}"
     if _is_metadata_unsound(plan):
         return f"but {_METADATA_UNSOUND}"
-    of_directories = all(each.log_directory is not None for each in plan.open_findings)
-    if not of_directories and all(each.code in _MISSING for each in plan.open_findings):
+    if all(each.code in _MISSING for each in plan.open_findings):
         return "but not every replica is here"
+    of_directories = all(each.log_directory is not None for each in plan.open_findings)
     return f"but not every {'log directory' if of_directories else 'copy'} is sound"
 
 
@@ -301,6 +327,8 @@ def unanswered_texts(plan: Plan) -> list[str]:
 
 def _preparations(plan: Plan) -> Iterator[str]:
     """What is done to files before the first start."""
+    if missing := len(plan.missing_directories):
+        yield f"restore {_counted(missing, 'log directory', 'log directories')}"
     if plan.set_aside:
         yield f"move {_counted(len(plan.set_aside), 'copy', 'copies')} aside"
     if plan.order.replaced:

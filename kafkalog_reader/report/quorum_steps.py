@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.quorum.outcome import Verdict
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
     from kafkalog_reader.audits.quorum.outcome import Outcome, QuorumAudit
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
@@ -52,6 +54,9 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
             text="First look for a newer copy of the metadata log, that of a broker too, and "
             "give it to this command. Without one, the cluster goes on from an earlier state.",
         )
+    for copy in audit.quorum.startable:
+        if missing := audit.quorum.lacking(copy):
+            yield _restored(copy, missing)
     for copy in audit.needed_but_stop:
         naming = audit.quorum.naming_as_leader(copy)
         yield _moved_aside(naming, f"it names {node_name(copy)} as leader, which has forgotten it,")
@@ -63,6 +68,17 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
         and not audit.outcomes[0].copy.is_empty
     ):
         yield from _replacement(audit, audit.outcomes[0])
+
+
+def _restored(copy: MetadataCopy, missing: Sequence[MissingDirectory]) -> QuorumStep:
+    return QuorumStep(
+        text=f"As long as log.dirs of {node_name(copy)} names "
+        f"{listed([each.place for each in missing])}, which was not supplied, the node does not "
+        "start without it, not even as a controller. Put it back; if it is lost, format the new "
+        "disk, which leaves the other log directories as they are, or take it out of log.dirs. A "
+        "controller without controller.quorum.voters also takes --no-initial-controllers.",
+        commands=tuple(repair_commands([missing[0].repair])),
+    )
 
 
 def _order(audit: QuorumAudit) -> Iterator[QuorumStep]:

@@ -85,8 +85,17 @@ def headline(audit: QuorumAudit) -> str:
             winners = names_text([each.copy for each in audit.outcomes if each.can_win])
             return (
                 f"{name}: {winners} can be elected, and no record is lost that may be committed "
-                f"({can_start} of {_count(count, 'voter')} can start, a majority is {needed})"
+                f"({can_start} of {_count(count, 'voter')} can start{_waiting(quorum)}, a majority "
+                f"is {needed})"
             )
+
+
+def _waiting(quorum: Quorum) -> str:
+    """Which of those that can start do so only with a log directory that is missing."""
+    waiting = [each for each in quorum.startable if quorum.lacking(each)]
+    if not waiting:
+        return ""
+    return f", {names_text(waiting)} only with the log directory that is missing there"
 
 
 def quorum_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:

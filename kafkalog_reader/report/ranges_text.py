@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.comparison.difference import NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined_names

@@ -6,7 +6,15 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.file_repair import Copy, Move, Rewrite, SetOffset, aside_path
+from kafkalog_reader.audits.integrity.file_repair import (
+    Copy,
+    Format,
+    Move,
+    Rewrite,
+    SetOffset,
+    aside_path,
+)
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -35,6 +43,15 @@ def move_commands(repair: Move) -> tuple[str, ...]:
     if folder == posixpath.dirname(repair.path):
         return (f"mv {source} {target}",)
     return (f"mkdir -p {shell_word(folder)}", f"mv {source} {target}")
+
+
+def format_commands(repair: Format) -> tuple[str, ...]:
+    """Format the log directories of a node that are empty; the others stay as they are."""
+    return (
+        f"# on the host of node {repair.node}, when its new disk is mounted:",
+        "kafka-storage.sh format --ignore-formatted "
+        f"--cluster-id {shell_word(shown(repair.cluster_id))} --config SERVER_PROPERTIES",
+    )
 
 
 def fetch_commands(host: str, source: str, path: str, *, leave_out: str = "") -> tuple[str, ...]:
@@ -85,6 +102,8 @@ def _commands(repair: Repair) -> Iterator[str]:
             f"kafka-consumer-groups.sh --bootstrap-server {BROKERS} {groups} --topic {place} "
             f"--reset-offsets --to-offset {repair.offset} --execute"
         )
+    elif isinstance(repair, Format):
+        yield from format_commands(repair)
     elif isinstance(repair, Rewrite):
         yield from rewrite_commands(repair.path, repair.lines)
     else:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kafkalog_reader.audits.log.torn_batch import RepairedBatch
+    from kafkalog_reader.audits.partition.lost_partitions import WithoutCopy
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.best_replica import Lacking
@@ -179,6 +180,7 @@ def manifest_text(
     partitions: Sequence[SalvagedPartition],
     *,
     topics_left_out: Iterable[str] = (),
+    absent: Sequence[WithoutCopy] = (),
     is_finished: bool,
     is_whole: bool = True,
 ) -> str:
@@ -190,6 +192,7 @@ def manifest_text(
         partitions: in the order in which they were salvaged.
         topics_left_out: those that no other cluster can take over, and those whose copies are of
             several topics.
+        absent: partitions of which no copy was supplied.
         is_finished: whether the salvage ran to its end.
         is_whole: whether no topic was left out that another salvage can write.
     """
@@ -198,8 +201,15 @@ def manifest_text(
         "form": form,
         "inputs": [shown(path) for path in inputs],
         "topicsLeftOut": sorted(topics_left_out),
+        "partitionsWithoutCopy": [
+            {"topic": shown(each.topic), "partition": each.partition, "brokers": [*each.brokers]}
+            for each in absent
+        ],
         "isFinished": is_finished,
-        "isComplete": is_finished and is_whole and all(each.is_complete for each in partitions),
+        "isComplete": is_finished
+        and is_whole
+        and not absent
+        and all(each.is_complete for each in partitions),
         "partitions": [partition.as_json() for partition in partitions],
     }
     return json.dumps(content, indent=1) + "\n"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from kafkalog_reader.audits.comparison.difference import DifferenceKind, NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.tables.divergence import AHEAD, FORK, SUPERSEDED, classified
 from kafkalog_reader.scan.damage import Damage, Mode

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.errors import UsageError
+from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.io.names import MANIFEST, shown
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class OutputFolder:
         UsageError: the folder holds something, lies in an input, or cannot be made.
     """
 
-    def __init__(self, path: str, evidence: Evidence, *, option: str = "--output") -> None:
+    def __init__(self, path: str, evidence: Evidence, *, option: str = "output") -> None:
         self.path = Path(os.path.realpath(path))
         self._given = path
         self._option = option
@@ -77,15 +77,16 @@ class OutputFolder:
         inputs = [*(r.path for r in evidence.log_directories), *(d.path for d in evidence.given)]
         for directory in inputs:
             if self.path.is_relative_to(os.path.realpath(directory)):
-                raise UsageError(
-                    f"{self._option} {shown(self._given)} lies in {shown(directory)}, which is an "
-                    "input: inputs are evidence and are never changed"
+                raise OptionError(
+                    self._option,
+                    f"{shown(self._given)} lies in {shown(directory)}, which is an input: inputs "
+                    "are evidence and are never changed",
                 )
         if self.path.exists() and not self.path.is_dir():
-            raise UsageError(f"{self._option} {shown(self._given)} is a file: name a folder")
+            raise OptionError(self._option, f"{shown(self._given)} is a file: name a folder")
         if self.path.is_dir() and any(self.path.iterdir()):
-            raise UsageError(
-                f"{self._option} {shown(self._given)} is not empty: a salvage overwrites nothing"
+            raise OptionError(
+                self._option, f"{shown(self._given)} is not empty: a salvage overwrites nothing"
             )
 
     def _cannot_write(self, error: OSError) -> UsageError:

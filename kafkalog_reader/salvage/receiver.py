@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import LocatedError, OptionError, UsageError
 from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes, uuid_text
 from kafkalog_reader.io.checkpoints import read_topic_id
-from kafkalog_reader.io.names import METADATA_TOPIC, shown
-from kafkalog_reader.tables.transaction_status import STATE_TOPIC
+from kafkalog_reader.io.names import METADATA_TOPIC, TRANSACTION_STATE_TOPIC, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 
-_OF_ONE_CLUSTER: Final = frozenset({METADATA_TOPIC, STATE_TOPIC})
+_OF_ONE_CLUSTER: Final = frozenset({METADATA_TOPIC, TRANSACTION_STATE_TOPIC})
 """Topics that describe one cluster and make no sense in another."""
 
 _SEGMENTS = "with segments (--as-segments, as_segments=True)"

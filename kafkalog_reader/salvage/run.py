@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from kafkalog_reader.audits.partition.lost_partitions import WithoutCopy
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.tables.best_replica import Lacking
@@ -54,6 +55,7 @@ def salvage(
     receiver: Receiver | None = None,
     merge: bool = False,
     topics_left_out: frozenset[str] = frozenset(),
+    absent: Sequence[WithoutCopy] = (),
     progress: Progress = no_progress,
 ) -> Iterator[SalvagedPartition]:
     """Write what can be read of each requested replica; yield each when it is done.
@@ -66,6 +68,7 @@ def salvage(
         receiver: the cluster that takes over the logs; None writes Parquet.
         merge: make one log of all copies of a partition; needs a receiver.
         topics_left_out: those that the caller left out, for the manifest.
+        absent: requested partitions of which no copy was supplied, for the manifest.
         progress: receives the bytes read.
 
     Raises:
@@ -119,6 +122,7 @@ def salvage(
                     inputs,
                     done,
                     topics_left_out=foreign | topics_left_out,
+                    absent=absent,
                     is_finished=is_finished,
                     is_whole=not topics_left_out,
                 )

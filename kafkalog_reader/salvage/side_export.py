@@ -40,7 +40,7 @@ class SideExport:
 
     def __init__(self, path: str, evidence: Evidence) -> None:
         self.records = 0
-        self._folder = OutputFolder(path, evidence, option="--export")
+        self._folder = OutputFolder(path, evidence, option="export")
         self.file: Path = self._folder.path / FILE
         self._writer: parquet.ParquetWriter | None = None
         self._group: list[pa.RecordBatch] = []

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC
+from kafkalog_reader.io.names import OFFSETS_TOPIC
 from kafkalog_reader.tables.internal_topic import log_request, record_schema
 from kafkalog_reader.tables.record_rows import read_slice
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from kafkalog_reader.decode.arrow_arrays import fixed_width
 from kafkalog_reader.decode.commit_columns import commit_columns
+from kafkalog_reader.io.names import OFFSETS_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 NO_TIME: Final = -1
 """In ``expireTimestamp``: the retention of the group decides."""
 

@@ -18,7 +18,7 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.checkpoints import read_leader_epochs
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import OFFSETS_TOPIC, shown
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import best_replica
@@ -27,7 +27,6 @@ from kafkalog_reader.tables.commit_place import CommittedLog, Place
 from kafkalog_reader.tables.current_topics import CurrentTopics
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
 from kafkalog_reader.tables.group_commits import (
-    OFFSETS_TOPIC,
     GroupCommitsTable,
     commit_records,
     commits_in,

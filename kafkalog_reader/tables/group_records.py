@@ -18,7 +18,7 @@ from kafkalog_reader.decode.field_columns import FieldColumns
 from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
-from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC
+from kafkalog_reader.io.names import OFFSETS_TOPIC
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.record_rows import read_slice
 

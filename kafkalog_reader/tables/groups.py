@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from kafkalog_reader.io.names import OFFSETS_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC
 from kafkalog_reader.tables.group_offsets import current_commits
 from kafkalog_reader.tables.group_records import (
     CLASSIC,

@@ -12,7 +12,12 @@ from kafkalog_reader.errors import LocatedError, LogPosition, MissingRecordsErro
 from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT
-from kafkalog_reader.io.names import LOG_START_CHECKPOINT, shown
+from kafkalog_reader.io.names import (
+    LOG_START_CHECKPOINT,
+    OFFSETS_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+    shown,
+)
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.tables.cleanup_policies import CleanupPolicies
 
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
-_COMPACTED: Final = ("__consumer_offsets", "__transaction_state")
+ALWAYS_COMPACTED: Final = (OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC)
 """Internal topics that brokers create with cleanup.policy=compact."""
 
 
@@ -64,7 +69,7 @@ def lost_start(
         )
     except LocatedError:  # the reader of the log reports it
         return None
-    is_internal = directory.topic in _COMPACTED
+    is_internal = directory.topic in ALWAYS_COMPACTED
     if has_traces and (is_compacted or (is_compacted is None and is_internal)):
         proof = "an index of an earlier segment is left"
     elif is_compacted and is_internal:
@@ -92,4 +97,4 @@ def _unexplained_base(directory: PartitionDirectory) -> int | None:
     if checkpointed_offsets(root, LOG_START_CHECKPOINT).get(row, 0) >= base:
         return None
     is_cleaned = row in checkpointed_offsets(root, CLEANER_CHECKPOINT)
-    return base if is_cleaned or directory.topic in _COMPACTED else None
+    return base if is_cleaned or directory.topic in ALWAYS_COMPACTED else None

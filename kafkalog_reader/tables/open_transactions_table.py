@@ -16,6 +16,7 @@ import numpy as np
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT
+from kafkalog_reader.io.names import TRANSACTION_STATE_TOPIC
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Mode
@@ -42,7 +43,6 @@ from kafkalog_reader.tables.transaction_status import (
     MAYBE_HANGING,
     NO_COORDINATOR,
     ONGOING,
-    STATE_TOPIC,
     WITHOUT_TRANSACTIONS,
     longest_ms,
 )
@@ -104,7 +104,7 @@ class Coordinators:
     def _cut_short(self) -> dict[_PartitionKey, LocatedError]:
         """The partitions whose best copy ends before what its checkpoints say was in it."""
         found: dict[_PartitionKey, LocatedError] = {}
-        log = log_request(ReadRequest(mode=Mode.PERMISSIVE), STATE_TOPIC)
+        log = log_request(ReadRequest(mode=Mode.PERMISSIVE), TRANSACTION_STATE_TOPIC)
         for directory in chosen_replicas(self.evidence, log, self.expected):
             reached = end_after_damage(directory, scan_tail(directory)).next_offset
             error = self.expected.missing_at_end(directory, reached)
@@ -173,7 +173,7 @@ class OpenTransactionsTable(Table[OpenTransactionsUnit]):
 
     def logs_shown(self, request: ReadRequest) -> Sequence[ReadRequest]:
         """Those that are selected, and the coordinators'."""
-        return request, log_request(request, STATE_TOPIC)
+        return request, log_request(request, TRANSACTION_STATE_TOPIC)
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[OpenTransactionsUnit]:
         """One unit for each partition."""
@@ -237,7 +237,9 @@ def open_rows(
         directory, decided_from=end, log_end=end, mode=request.mode, progress=progress,
         hidden=request.hidden,
     )  # fmt: skip
-    is_hidden = not replayed.is_known and directory.topic != STATE_TOPIC  # nobody's transaction
+    is_hidden = (
+        not replayed.is_known and directory.topic != TRANSACTION_STATE_TOPIC
+    )  # nobody's transaction
     if not replayed.open and not is_hidden:
         return []
     asked = ReadRequest(columns=_OF_LOG, mode=request.mode)

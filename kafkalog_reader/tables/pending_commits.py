@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow.compute as pc
 
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import OFFSETS_TOPIC
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
-from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC, GroupCommitsTable, commits_in
+from kafkalog_reader.tables.group_commits import GroupCommitsTable, commits_in
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.log_unit import slices_of
 from kafkalog_reader.tables.record_rows import read_slice

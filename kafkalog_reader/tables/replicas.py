@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkalog_reader.errors import LocatedError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_topic_id
+from kafkalog_reader.io.log_directory import was_shut_down_cleanly
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.partition_directory import segments, size_of_files
@@ -118,7 +119,7 @@ class _Replica:
         root = self.directory.log_directory
         return identity_of(self.directory) | {
             "state": self.directory.state,
-            "cleanShutdown": root.clean_shutdown,
+            "cleanShutdown": was_shut_down_cleanly(root),
             "directoryId": root.directory_id,
         }
 

@@ -12,7 +12,7 @@ import numpy as np
 from kafkalog_reader.decode.control_type import ABORT, control_types
 from kafkalog_reader.decode.record_decoder import RecordDecoder
 from kafkalog_reader.errors import LimitReachedError
-from kafkalog_reader.format.batch_fields import CODEC_MASK, MAGIC
+from kafkalog_reader.format.batch_fields import CODEC_MASK, LAST_CODEC, MAGIC
 from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.scan import Scan
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.io.progress import Progress
 
-LAST_CODEC: Final = 4
 _MOVED: Final = "its base offset, which no checksum covers, does not fit to its neighbours"
 NO_BATCH: Final = -1
 """In the place of a batch's position, for compacted records whose whole batch is gone."""

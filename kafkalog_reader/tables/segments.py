@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from kafkalog_reader.format.batch_fields import CODEC_MASK, DELETE_HORIZON_BIT, LOG_APPEND_TIME_BIT
+from kafkalog_reader.format.compression import codec_text
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest
 
-_CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 _FROM_BATCHES: Final = frozenset({
     "firstOffset", "lastOffset", "batches", "records", "minTimestamp", "maxTimestamp", "codecs",
     "magics", "firstLeaderEpoch", "lastLeaderEpoch", "validBytes", "crcErrors",
@@ -150,7 +150,7 @@ class _Summary:
             "records": None if self.has_wrappers else self.records,
             "minTimestamp": None if self.oldest is None else microseconds_of(self.oldest),
             "maxTimestamp": None if self.newest is None else microseconds_of(self.newest),
-            "codecs": [_codec(int(number)) for number in np.flatnonzero(self.codecs)],
+            "codecs": [codec_text(int(number)) for number in np.flatnonzero(self.codecs)],
             "magics": np.flatnonzero(self.magics).tolist(),
             "firstLeaderEpoch": first_epoch,
             "lastLeaderEpoch": last_epoch,
@@ -159,7 +159,3 @@ class _Summary:
             ),
             "crcErrors": self.crc_errors,
         }
-
-
-def _codec(number: int) -> str:
-    return _CODECS[number] if number < len(_CODECS) else f"unknown({number})"

@@ -14,7 +14,13 @@ from kafkalog_reader.errors import (
     UnreadableFileError,
     UnsupportedFormatError,
 )
-from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, LAST_CODEC
+from kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    CONTROL_BIT,
+    LAST_CODEC,
+    LAST_MESSAGE_CODEC,
+)
+from kafkalog_reader.format.compression import codec_text
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import metrics_of
 from kafkalog_reader.io.window import current_size
@@ -258,10 +264,10 @@ def _pruned_by_time(run: BatchRun, request: ReadRequest) -> BatchRun:
 
 
 def codecs(run: BatchRun) -> NDArray[np.int16]:
-    """The codec of each batch; messages of magic 0 and 1 cannot have the last one, zstd."""
+    """The codec of each batch; above ``LAST_CODEC`` also where messages cannot have it."""
     found: NDArray[np.int16] = run.attributes & CODEC_MASK
     if run.magic.min(initial=2) < 2:
-        found += (found == LAST_CODEC) & (run.magic < 2)
+        found[(found > LAST_MESSAGE_CODEC) & (run.magic < 2)] = LAST_CODEC + 1
     return found
 
 
@@ -278,9 +284,11 @@ def _batch_error(run: BatchRun, batch: int, segment_slice: SegmentSlice) -> Loca
             where,
         )
     codec = int(run.attributes[batch]) & CODEC_MASK
-    if codec == LAST_CODEC:
+    if codec <= LAST_CODEC:
         magic = int(run.magic[batch])
-        return CorruptRecordError(f"zstd in magic {magic}, which does not support it", where)
+        return CorruptRecordError(
+            f"{codec_text(codec)} in magic {magic}, which does not support it", where
+        )
     return UnsupportedFormatError(f"unknown codec {codec}, 0 to {LAST_CODEC} are known", where)
 
 

@@ -6,17 +6,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import OptionError, UsageError
-from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import Evidence
 
 
 def check_selection(
-    evidence: Evidence, request: ReadRequest, *, selects_directories: bool = True
+    evidence: Evidence,
+    request: ReadRequest,
+    *,
+    selects_directories: bool = True,
+    lost: Callable[[], Iterable[TopicPartition]] = tuple,
 ) -> None:
     """Refuse names that do not exist in the evidence.
 
@@ -25,6 +32,8 @@ def check_selection(
         request: the requested topics, partitions and brokers.
         selects_directories: whether topics and partitions are directories; those of a commit may
             be elsewhere.
+        lost: called where something does not exist: partitions without a copy that the caller
+            reports all the same.
 
     Raises:
         UsageError: a topic or partition that is nowhere in the evidence.
@@ -38,15 +47,60 @@ def check_selection(
         return
     everything = with_remote(evidence).partition_directories(ReadRequest())
     found = {(each.topic, each.partition) for each in everything if each.topic is not None}
+    problem = _problem(request, topics, named, found)
+    if problem:
+        problem = _problem(request, topics, named, found | {*lost()})
+    if problem:
+        raise UsageError(f"{problem}{_elsewhere(evidence, request, topics, found)}")
+
+
+def _problem(
+    request: ReadRequest,
+    topics: Collection[str],
+    named: Iterable[TopicPartition],
+    found: Collection[tuple[str, int | None]],
+) -> str:
+    """The first name that does not exist; empty if all do."""
     known = {topic for topic, _ in found}
-    for topic in sorted(topics - known):
-        raise UsageError(f"no topic {topic!r} in the given paths{nearest(topic, known)}")
-    _check_partitions(request, found)
+    for topic in sorted({*topics} - known):
+        return f"no topic {topic!r} in the given paths{nearest(topic, known)}"
+    asked = request.topics
+    there = {partition for topic, partition in found if asked is None or topic in asked}
+    for partition in sorted(request.partitions or ()):
+        if partition not in there:
+            of = "" if asked is None else f" of topic {', '.join(sorted(asked))}"
+            return f"no partition {partition}{of} in the given paths"
     for topic, partition in sorted(named):
         if (topic, partition) not in found:
-            raise UsageError(f"no partition {partition} of topic {topic!r} in the given paths")
+            return f"no partition {partition} of topic {topic!r} in the given paths"
         if not request.selects(topic, partition):
-            raise UsageError(f"offsets are given for {topic}-{partition}, which is not subscribed")
+            return f"offsets are given for {topic}-{partition}, which is not subscribed"
+    return ""
+
+
+def _elsewhere(
+    evidence: Evidence,
+    request: ReadRequest,
+    topics: Collection[str],
+    found: Collection[tuple[str, int | None]],
+) -> str:
+    """Where partitions that were named are by the metadata log; empty if it does not know them."""
+    from kafkalog_reader.tables.assigned_replicas import assigned_replicas
+
+    left = {
+        (topic, partition): brokers
+        for (_, topic, partition), brokers in assigned_replicas(evidence).items()
+        if topic in topics and request.selects(topic, partition) and (topic, partition) not in found
+    }
+    if not left:
+        return ""
+    (topic, partition), brokers = min(left.items())
+    more = f" and {len(left) - 1:,} more" if len(left) > 1 else ""
+    return (
+        f": according to the metadata log {shown(topic)}-{partition} is on "
+        f"broker{'s' if len(brokers) > 1 else ''} {' and '.join(map(str, brokers))}, and no copy "
+        f"of it{more} was supplied (kafkalog verify says whether it is lost)"
+    )
 
 
 def no_partition(to_do: str, evidence: Evidence) -> UsageError:
@@ -76,15 +130,6 @@ def _check_brokers(evidence: Evidence, request: ReadRequest) -> None:
             raise OptionError(
                 "broker", f"no broker {broker}: the given paths are of brokers {there}"
             )
-
-
-def _check_partitions(request: ReadRequest, found: set[tuple[str, int | None]]) -> None:
-    topics = request.topics
-    there = {partition for topic, partition in found if topics is None or topic in topics}
-    for partition in sorted(request.partitions or ()):
-        if partition not in there:
-            of = "" if topics is None else f" of topic {', '.join(sorted(topics))}"
-            raise UsageError(f"no partition {partition}{of} in the given paths")
 
 
 def without_metadata(evidence: Evidence, request: ReadRequest) -> ReadRequest:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
+from kafkalog_reader.io.names import SHARE_GROUP_STATE_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.internal_topic import (
     selects_all,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
-STATE_TOPIC: Final = "__share_group_state"
 _SNAPSHOT: Final = 0
 _UNKNOWN: Final = -1
 _TYPE_SIZE: Final = 2
@@ -46,7 +46,7 @@ class ShareGroupsTable(InternalTopicTable):
     name: ClassVar[str] = "share_groups"
     doc: ClassVar[str] = "one row per share group and partition: start offset, delivery states"
     columns: ClassVar[tuple[Column, ...]] = SHARE_GROUPS
-    log_topic: ClassVar[str] = STATE_TOPIC
+    log_topic: ClassVar[str] = SHARE_GROUP_STATE_TOPIC
 
     def read(
         self, unit: InternalTopicUnit, request: ReadRequest, progress: Progress = no_progress

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from kafkalog_reader.io.names import INTERNAL_TOPICS
+from kafkalog_reader.io.names import INTERNAL_TOPICS, OFFSETS_TOPIC
 
-STATE_TOPIC: Final = "__transaction_state"
-"""The internal topic of transaction coordinators."""
 ONGOING: Final = "ongoing"
 HANGING: Final = "hanging"
 """Its coordinator will not end it, and the log went on for longer than any transaction may take."""
@@ -22,7 +20,7 @@ DAMAGED_COORDINATOR: Final = "coordinator-damaged"
 DAMAGED_LOG: Final = "log-damaged"
 """The status of a row without a transaction: damage may hide some in this partition."""
 
-WITHOUT_TRANSACTIONS: Final = INTERNAL_TOPICS - {"__consumer_offsets"}
+WITHOUT_TRANSACTIONS: Final = INTERNAL_TOPICS - {OFFSETS_TOPIC}
 """Producers commit offsets of groups in their transactions; nothing else of internal topics."""
 _LONGEST_MS: Final = 15 * 60 * 1000
 """``transaction.max.timeout.ms``: the coordinator aborts by then what it knows."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
+from kafkalog_reader.io.names import TRANSACTION_STATE_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.internal_topic import (
     selects_all,
@@ -20,7 +21,6 @@ from kafkalog_reader.tables.internal_topic import (
 from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.rows import build_from_dicts, microseconds_of
 from kafkalog_reader.tables.schemas.transactions import TRANSACTIONS
-from kafkalog_reader.tables.transaction_status import STATE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ class TransactionsTable(InternalTopicTable):
     name: ClassVar[str] = "transactions"
     doc: ClassVar[str] = "one row per transactional id: producer, state, partitions, since when"
     columns: ClassVar[tuple[Column, ...]] = TRANSACTIONS
-    log_topic: ClassVar[str] = STATE_TOPIC
+    log_topic: ClassVar[str] = TRANSACTION_STATE_TOPIC
 
     def read(
         self, unit: InternalTopicUnit, request: ReadRequest, progress: Progress = no_progress

@@ -124,3 +124,25 @@ def test_sums_cannot_be_sorted_by_what_only_replicas_have(brokers: Path, run: Ru
     answer = run("ls", brokers, "--by", "topic", "--sort", "lag")
     assert answer.status == 2
     assert "--sort: lag sorts replicas: with --by it is name, size, files or segments" in answer.err
+
+
+def test_a_folder_alone_says_how_its_broker_stopped(tmp_path: Path, run: Run) -> None:
+    """As far as the log directory around it shows: the marker is not in the folder."""
+    killed, stopped = cluster(
+        tmp_path, {1: replica("a@0/e0"), 2: replica("a@0/e0")}, clean=[2]
+    ).values()
+    unknown = (
+        "whether the broker shut down cleanly is unknown, because the log directory was not given"
+    )
+    for root, is_clean in ((killed, False), (stopped, True)):
+        answer = run("ls", root / "t-0").out
+        assert ("not shut down cleanly" in answer) is not is_clean
+        assert unknown not in answer
+        assert (
+            json.loads(run("ls", root / "t-0", "--format", "json").out)["cleanShutdown"] is is_clean
+        )
+    alone = (killed / "t-0").rename(tmp_path / "t-0")
+    answer = run("ls", alone).out
+    assert "not shut down cleanly" not in answer
+    assert answer.rstrip().endswith(f"; {unknown}")
+    assert f"; {unknown.replace('broker', 'broker of 1 replica')}" in run("ls", alone, stopped).out

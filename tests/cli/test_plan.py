@@ -578,10 +578,11 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     answer = run("plan", root)
     assert answer.status == 1
     text = " ".join(answer.out.split())
-    assert "removes nothing from its 41 partitions, but not every log directory is sound." in text
+    assert "removes nothing from its 41 partitions, but not every replica is here." in text
+    assert "Lost already, whatever starts: all of codec-none-0, of which there is no copy." in text
     assert (
-        "KL-310 CRITICAL broker 0: according to the metadata log codec-none-0 is on broker 0, "
-        "which has no folder of it: it will create an empty one; by a checkpoint, records below "
+        "KL-310 CRITICAL codec-none-0: according to the metadata log its only replica is on broker "
+        "0, which has no folder of it: it will create an empty one; by a checkpoint, records below "
         "offset"
     ) in text
     structured = run("plan", root, "--format", "json")
@@ -590,10 +591,12 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     assert document["nothingToDo"] is False
     (found,) = document["findings"]
     place = (found["code"], found["partition"], found["logDirectory"])
-    assert place == ("KL-310", None, str(root))
+    assert place == ("KL-310", "codec-none-0", None)
+    (lost,) = document["lostAlready"]
+    assert (lost["topic"], lost["firstOffset"], lost["isCommitted"]) == ("codec-none", 0, True)
     script = run("plan", root, "--format", "script")
     assert script.status == 1
-    message = "KL-310 CRITICAL broker 0: according to the metadata log codec-none-0 is on"
+    message = "KL-310 CRITICAL codec-none-0: according to the metadata log its only replica is on"
     assert message in script.out
     assert "go_on 'These steps do not settle that" in script.out
 
@@ -723,6 +726,36 @@ def test_an_eligible_leader_replica_that_crashed_needs_an_unclean_election(
     steps = plan(run("plan", tmp_path, "--format", "json"))["steps"]
     elections = [step["election"]["type"] for step in steps if step["election"]]
     assert elections == (["unclean"] if needs_election else [])
+
+
+@pytest.mark.parametrize("others", [(1,), (1, 2)], ids=["one left", "two left"])
+def test_in_sync_replicas_that_are_lost_get_an_empty_log_directory(
+    run: Run, tmp_path: Path, others: tuple[int, ...]
+) -> None:
+    """Only after another copy leads: before, a broker without records would be elected."""
+    root = write(tmp_path, {broker: {"a": LONG} for broker in others})
+    state = PartitionState(
+        topic="a", topic_id=f"{ord('a'):A<22d}", replicas=(3, *others), in_sync=(3,), leader=3,
+        leader_epoch=1,
+    )  # fmt: skip
+    log_directory(9, metadata_log([state])).write(root / "controller-9")
+    steps = plan(run("plan", root, "--format", "json"))["steps"]
+    controllers, first, empty, last = steps
+    assert controllers["kind"] == "startControllers"
+    assert first["brokers"] == [*others][: len(first["brokers"])]
+    assert first["election"]["type"] == "unclean"
+    assert (empty["kind"], empty["brokers"]) == ("restoreLogDirectory", [3])
+    assert last["brokers"][-1] == 3
+    copied = (root / "broker-1" / "meta.properties").read_text()
+    (cluster_id,) = re.findall(r"cluster\.id=(.*)", copied)
+    assert f"format --ignore-formatted --cluster-id {cluster_id} --config" in empty["commands"][1]
+    (root / "broker-3").mkdir()
+    properties = f"version=1\ncluster.id={cluster_id}\nnode.id=3\n"
+    (root / "broker-3" / "meta.properties").write_text(properties)
+    kinds = [step["kind"] for step in plan(run("plan", root, "--format", "json"))["steps"]]
+    assert "restoreLogDirectory" not in kinds
+    text = " ".join(run("plan", root).out.split())
+    assert "If they are lost for ever, follow the steps" in text
 
 
 @pytest.mark.parametrize("name", sorted(NAMED))

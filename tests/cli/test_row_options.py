@@ -8,8 +8,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from kafkalog_reader.cli.records import records_command
 from kafkalog_reader.cli.row_options import OF_ROWS, offsets, row_options
+from kafkalog_reader.cli.table import table_command
 from kafkalog_reader.errors import OptionError
+from kafkalog_reader.tables.options import OPTIONS
 
 
 @pytest.mark.parametrize(
@@ -40,6 +43,16 @@ def test_last_counts_from_the_end_already(last: int) -> None:
     with pytest.raises(OptionError, match="counts from the end") as caught:
         offsets("latest", last)
     assert caught.value.option == "last"
+
+
+@pytest.mark.parametrize("command", [records_command, table_command], ids=["records", "table"])
+def test_both_commands_have_every_option_of_records_in_the_terminal(command: click.Command) -> None:
+    having = {
+        name
+        for name, option in OPTIONS.items()
+        if option.is_in_terminal and option.applies_to("records")
+    }
+    assert having <= {parameter.name for parameter in command.params}
 
 
 def test_options_are_given_in_the_order_of_the_help() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from examples import write_schemas
 from examples.write_schemas import FOLDER, schemas
 from fixtures import captures
 from fixtures.synthetic import SCENARIOS
@@ -30,6 +31,17 @@ CAPTURED = [
     captures.path("everything/running"),
     captures.path("release_0.10.2.2/stopped"),
 ]
+
+
+def test_a_schema_that_cannot_be_made_leaves_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> NoReturn:
+        raise ImportError("a table cannot be imported")
+
+    monkeypatch.setattr(write_schemas, "schemas", fail)
+    before = sorted(FOLDER.iterdir())
+    with pytest.raises(ImportError):
+        write_schemas.main()
+    assert sorted(FOLDER.iterdir()) == before
 
 
 @cache

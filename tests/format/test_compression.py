@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from fixtures.builder.compression import compress
 from kafkalog_reader.errors import CorruptRecordError, LimitReachedError
-from kafkalog_reader.format.compression import Codec, decompress
+from kafkalog_reader.format.compression import Codec, codec_text, decompress
 from tests.format.vectors import COMPRESSED_PAYLOADS, COMPRESSED_RECORDS, WHERE
 
 CODECS = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]
@@ -127,6 +127,12 @@ def test_bomb_stops_at_the_limit(codec: Codec) -> None:
 
 def test_gzip_of_many_members_is_read_in_linear_time() -> None:
     assert decompress(Codec.GZIP, gzip.compress(b"a") * 50_000, WHERE) == b"a" * 50_000
+
+
+def test_a_codec_has_the_name_that_kafka_prints() -> None:
+    names = [codec_text(number) for number in range(8)]
+    assert names[:5] == ["none", "gzip", "snappy", "lz4", "zstd"]
+    assert names[5:] == ["unknown(5)", "unknown(6)", "unknown(7)"]
 
 
 @pytest.mark.parametrize("codec", CODECS)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fixtures.builder import data_batch, replica
 from kafkalog_reader.audits.comparison.branch import Branch
 from kafkalog_reader.audits.comparison.committed import CommitBounds, History, commit_bounds
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
-from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict, verdict_of
 from kafkalog_reader.audits.election.candidate import Candidate
 from kafkalog_reader.audits.election.candidates import Election, elections

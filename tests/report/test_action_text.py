@@ -1,75 +1,53 @@
-"""A problem that occurs only under another leader needs no action."""
+"""Commands as lines that a shell takes together."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import shlex
+import subprocess
 
-from click.testing import CliRunner
+import pytest
 
-from fixtures.builder import cluster, replica
-from fixtures.builder.metadata_log import PartitionState, metadata_log
-from kafkalog_reader.audits.partition.auditor import audit_partition
-from kafkalog_reader.audits.tables.findings import findings_of
-from kafkalog_reader.cli.replica_diff import replica_diff
-from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.report.action_text import actions_of
-from kafkalog_reader.tables.request import ReadRequest
+from kafkalog_reader.audits.catalogue.actions import COMPARE_REPLICAS, NOTHING_TO_DO
+from kafkalog_reader.audits.integrity.file_repair import move_aside
+from kafkalog_reader.report.action_text import command_lines, to_do_lines
+from kafkalog_reader.report.spans import plain
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-AB = "a@0/e0 b@1/e0"
+COMMAND = (
+    "kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-name 'a b' --add-config x=1"
+)
 
 
-def test_no_copy_is_moved_aside_for_an_election_that_is_not_advised(tmp_path: Path) -> None:
-    """Brokers 0 and 1 hold different records under leader epoch 1; broker 2 is newer and leads."""
-    logs = (f"{AB} x@2/e1", f"{AB} y@2/e1", f"{AB} z@2/e2")
-    cluster(tmp_path, {node: replica(log, high_watermark=2) for node, log in enumerate(logs)})
-    ((_, directories),) = discover([str(tmp_path)]).topic_partitions(ReadRequest())
-    audit = audit_partition(directories)
-    found = findings_of(audit)
-    silent = [each for each in found if each.code == "KL-517"]
-    assert {dict(each.evidence)["leader"] for each in silent} == {"broker 0", "broker 1"}
-    assert audit.elections[0].candidate.broker_id == 2
-    asked = {action.code: action for action in actions_of(audit, found)}
-    assert "A6" not in asked
-    assert "A8" not in asked
-    assert {"A16", "A5"} <= set(asked)
+def lines(command: str, columns: int) -> list[str]:
+    return [plain(line) for line in command_lines(command, columns, indent=4)]
 
 
-def test_the_only_copy_of_records_is_not_moved_aside(tmp_path: Path) -> None:
-    """Broker 0 should lead: it alone has the last record; its first batch is damaged."""
-    logs = (f"{AB} c@2/e0 d@3/e1", f"{AB} c@2/e0", f"{AB} c@2/e0")
-    replicas = {node: replica(log, high_watermark=2) for node, log in enumerate(logs)}
-    cluster(tmp_path, replicas, clean={0, 1, 2})
-    (log,) = tmp_path.glob(f"*0/*/{0:020}.log")
-    content = log.read_bytes()
-    log.write_bytes(content[:62] + bytes(5) + content[67:])
-    ((_, directories),) = discover([str(tmp_path)]).topic_partitions(ReadRequest())
-    audit = audit_partition(directories)
-    found = findings_of(audit)
-    assert audit.elections[0].candidate.broker_id == 0
-    assert any("A6" in each.actions for each in found if each.severity in "CH")
-    asked = {action.code: action for action in actions_of(audit, found)}
-    assert "broker 0 should lead" in asked["A5"].text
-    assert "A6" not in asked
+@pytest.mark.parametrize("columns", [30, 44, 60, 100, 200])
+def test_a_command_can_be_pasted_at_any_width(columns: int) -> None:
+    shown = lines(COMMAND, columns)
+    pasted = ["sh", "-c", "printf '%s\\n' " + "\n".join(shown)]
+    words = subprocess.run(pasted, capture_output=True, text=True, check=True).stdout
+    assert words.splitlines() == shlex.split(COMMAND)
+    assert all(line.startswith("    ") for line in shown)
+    assert all(line.endswith("\\") for line in shown[:-1])
+    longest = max(map(len, ("--bootstrap-server HOST:9092", "--add-config x=1")))
+    assert max(map(len, shown)) <= max(columns, len("      ") + longest + len(" \\"))
 
 
-def test_all_copies_that_there_are_need_no_other_ones(tmp_path: Path) -> None:
-    """Both epoch files are damaged: no copy can lead, and each is saved by itself."""
-    files = {"leader-epoch-checkpoint": b"0\n1\n0 x\n"}
-    copy = replica("0-3/e0 4-7/e0", high_watermark=8, files=files)
-    state = PartitionState(replicas=(0, 1), in_sync=(0, 1), leader=0, leader_epoch=0)
-    roots = cluster(tmp_path / "all", {n: [copy, metadata_log([state])] for n in (0, 1)})
-    for broker, root in roots.items():
-        log = root / "t-0" / "00000000000000000000.log"
-        content = bytearray(log.read_bytes())
-        content[70 + broker] ^= 3  # two bits, so that none can be put right
-        log.write_bytes(content)
-    arguments = [str(tmp_path / "all"), "--topic", "t", "--partition", "0"]
-    text = CliRunner().invoke(replica_diff, arguments).output.replace("\\\n", " ")
-    assert "A22" not in text
-    saving = [
-        line.strip() for line in text.splitlines() if line.strip().startswith("kafkalog salv")
-    ]
-    assert [" --replica broker:0 " in each for each in saving] == [True, False]
+def test_an_option_stays_beside_its_value() -> None:
+    shown = " ".join(lines(COMMAND, 40))
+    assert "--bootstrap-server HOST:9092" in shown
+    assert "--entity-name 'a b'" in shown
+
+
+def test_each_line_of_a_comment_is_one() -> None:
+    shown = lines("# while only the controllers run, which takes release 3.7 or later", 40)
+    assert len(shown) > 1
+    assert all(line.startswith("    # ") for line in shown)
+
+
+def test_commands_follow_the_first_action_and_nothing_to_do_is_not_said() -> None:
+    repairs = [move_aside("/mnt/b1", "t-0")]
+    shown = [plain(each) for each in to_do_lines([COMPARE_REPLICAS], repairs, 100, indent=2)]
+    assert shown[0].startswith("  → run replica-diff")
+    assert any("mv" in each and "t-0" in each for each in shown[1:])
+    assert list(to_do_lines([NOTHING_TO_DO], [], 100, indent=2)) == []

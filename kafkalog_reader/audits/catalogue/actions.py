@@ -209,14 +209,34 @@ RESTORE_IDENTITY: Final = action(
     "server.properties, cluster.id as on the other nodes, directory.id as the metadata log has it",
     explanation="meta.properties says which cluster, node and directory the files belong to. A "
     "broker refuses to start with one that contradicts its configuration. Where the metadata log "
-    "shows the whole content, kafkalog prints the command that writes it. To read a copy without "
-    "the file, name the broker as N=PATH.",
+    "shows the whole content, kafkalog prints the command that writes it. Without a metadata log, "
+    "leave directory.id out: the node then makes one up. To read a copy without the file, name the "
+    "broker as N=PATH.",
     warnings=(
         "Compare node.id with the server.properties of that host first: the metadata log shows "
         "which node is left, not which host it is.",
         "kafka-storage.sh format writes a new directory id: for KRaft that is another disk.",
     ),
     command="kafkalog verify 1=/mnt/b1/kafka-logs /mnt/controller",
+)
+RESTORE_DIRECTORY: Final = action(
+    "A45",
+    "restore-directory",
+    short="put the missing log directory of {where} back and run this again; if it is lost, "
+    "format the new disk before {where} {are} started, even as a controller, or take the directory "
+    "out of log.dirs",
+    explanation="A node of KRaft does not start with a directory in log.dirs that has no "
+    "meta.properties. Formatting writes it into the log directories that lack it, and leaves the "
+    "others as they are. The new directory gets an id of its own: the controller elects no replica "
+    "of the old one before the broker has created it again, empty.",
+    warnings=(
+        "Do not write the id of the lost directory into the new meta.properties: the controller "
+        "would take the empty replicas for the old ones.",
+        "Mount the new disk first: an empty mount point would be formatted on the system disk.",
+        "A controller without controller.quorum.voters also takes --no-initial-controllers.",
+    ),
+    command="kafka-storage.sh format --ignore-formatted --cluster-id CLUSTER_ID "
+    "--config SERVER_PROPERTIES",
 )
 RENAME_FOLDER: Final = action(
     "A40",

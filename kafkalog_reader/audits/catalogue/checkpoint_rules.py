@@ -14,6 +14,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     NOTHING_TO_DO,
     REBUILT_AT_START,
     RESTORE_CHECKPOINT,
+    RESTORE_DIRECTORY,
     RESTORE_IDENTITY,
     RESTORE_TOPIC_ID,
     SAVE_RECORDS,
@@ -243,6 +244,22 @@ STRAY_PRODUCER_SNAPSHOT: Final = rule(
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
     roles=(Role.LEFT_BEHIND,),
+)
+LOG_DIRECTORY_MISSING: Final = rule(
+    "KL-317",
+    "log-directory-missing",
+    severity="H",
+    title="a log directory of a broker was not supplied",
+    explanation="The broker registered a log directory, by its directory.id, and no supplied one "
+    "of this broker has that id: its disk was lost or replaced, is not mounted, or was not "
+    "supplied. Information if only one log directory of the cluster was supplied. KL-310 says "
+    "which replicas were there.",
+    start="A KRaft node does not start with a directory in log.dirs without meta.properties, not "
+    "even as a controller. With a new, formatted disk the broker creates empty replicas.",
+    election="An empty replica that is still in the in-sync set can be elected, and then the other "
+    "replicas truncate to nothing.",
+    reader="Records are gone of which no other replica has a copy.",
+    actions=(RESTORE_DIRECTORY,),
 )
 CLEAN_MARKER_CONTRADICTED: Final = rule(
     "KL-316",

@@ -89,7 +89,9 @@ SEGMENT_MISSING: Final = rule(
     severity="H",
     title="a segment is missing",
     explanation="Offsets are missing between two segments, and other files show that a segment "
-    "was there: a producer snapshot, an index, or a file marked .deleted.",
+    "was there: a producer snapshot, an index, or a file marked .deleted. Or a log of "
+    "__consumer_offsets or __transaction_state does not begin at 0, although it is only compacted, "
+    "and no row of log-start-offset-checkpoint explains that.",
     start="A start does not notice. It deletes indexes and snapshots without a segment.",
     election="A replica that has the range keeps it if it leads. Followers do not fetch below "
     "their log end.",

@@ -15,12 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkalog_reader.audits.comparison.difference import (
-    Comparison,
-    Difference,
-    DifferenceKind,
-    KeyCheck,
-)
+from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind, KeyCheck
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.log_unit import slices_of
@@ -34,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.comparison.committed import History
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import PartitionDirectory
 

@@ -18,13 +18,9 @@ import numpy as np
 from kafkalog_reader.audits.comparison.absence import reasons_of_absence
 from kafkalog_reader.audits.comparison.branch import BranchBuilder
 from kafkalog_reader.audits.comparison.compared_log import ComparedLog, replicas_of
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.comparison.damaged_stretch import damaged_stretch
-from kafkalog_reader.audits.comparison.difference import (
-    Comparison,
-    Difference,
-    DifferenceKind,
-    Differences,
-)
+from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind, Differences
 from kafkalog_reader.audits.comparison.equal_batches import equal_batches
 from kafkalog_reader.audits.comparison.same_batch import differing_kind, overlap
 from kafkalog_reader.audits.log.window_loader import WindowLoader

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kafkalog_reader.audits.comparison.committed import History
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
     from kafkalog_reader.audits.log.replica import Replica
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.comparison.difference import DifferenceKind, NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import is_unread
 from kafkalog_reader.io.names import shown
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from kafkalog_reader.audits.comparison.committed import History
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
     from kafkalog_reader.audits.comparison.log_summary import LogSummary
     from kafkalog_reader.audits.log.replica import Replica
 

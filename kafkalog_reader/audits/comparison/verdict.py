@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kafkalog_reader.audits.comparison.committed import CommitBounds, History
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 

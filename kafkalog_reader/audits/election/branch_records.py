@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.branch import Branch
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
     from kafkalog_reader.audits.election.candidate import Candidate
 
 

@@ -59,6 +59,9 @@ class Candidate:
     is_member: bool | None = None
     outvoted_from: int | None = None
 
+    def __repr__(self) -> str:
+        return f"<Candidate {self.name}: offsets {self.log_start_offset} to {self.log_end_offset}>"
+
     @property
     def name(self) -> str:
         """The replica for people."""

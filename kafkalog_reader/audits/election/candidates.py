@@ -22,7 +22,7 @@ from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
     from kafkalog_reader.audits.election.candidate import Candidate
 
 
@@ -59,6 +59,9 @@ class Election:
     clean_by_membership: bool | None = None
     leader_epoch: int = 0
     rank: int = 0
+
+    def __repr__(self) -> str:
+        return f"<Election of {self.candidate.name}: {self.kind.value}, rank {self.rank}>"
 
     @property
     def lost(self) -> CommitCount:

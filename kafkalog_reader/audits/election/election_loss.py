@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.branch_records import records_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.comparison.branch import Branch
-    from kafkalog_reader.audits.comparison.difference import NotCompared
+    from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.log.replica import Replica

@@ -12,7 +12,7 @@ from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.follow import Following
     from kafkalog_reader.audits.log.epoch_log import EpochLog

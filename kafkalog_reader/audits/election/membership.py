@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
 
 NO_LEADER = -1
+_NO_DIRECTORY: Final = frozenset(
+    ("AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg")
+)
+"""Unassigned, lost, migrating. Source: Kafka 4.3, DirectoryId."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,8 @@ class PartitionMembership:
         topic_id: in Kafka's base64url text.
         source: path of the copy.
         source_offset: last offset that was replayed.
+        directories: ids of the log directories of the replicas, in their order, since 3.7
+            (KIP-858); empty if unknown.
     """
 
     leader: int
@@ -40,6 +46,12 @@ class PartitionMembership:
     topic_id: str
     source: str
     source_offset: int
+    directories: tuple[str, ...] = ()
+
+    def directory_of(self, broker_id: int) -> str | None:
+        """The id of the log directory that has a broker's replica; None if that is unknown."""
+        found = dict(zip(self.replicas, self.directories, strict=False)).get(broker_id)
+        return None if found in _NO_DIRECTORY else found
 
     def may_lead_cleanly(self, broker_id: int) -> bool:
         """Whether Kafka would call the election of a broker clean.

@@ -272,12 +272,13 @@ def _merge(known: dict[str, Value], change: Mapping[str, Value]) -> None:
         known["leader"] = change["leader"]
         known["leaderEpoch"] += 1
     known["partitionEpoch"] += 1
-    for name in ("replicas", "isr", "eligibleLeaderReplicas", "lastKnownElr"):
+    for name in ("replicas", "isr", "eligibleLeaderReplicas", "lastKnownElr", "directories"):
         if change.get(name) is not None:
             known[name] = change[name]
 
 
 def _membership(fields: Mapping[str, Value], source: str, offset: int) -> PartitionMembership:
+    directories = fields.get("directories") or ()
     return PartitionMembership(
         leader=max(fields["leader"], NO_LEADER),
         leader_epoch=fields["leaderEpoch"],
@@ -289,4 +290,5 @@ def _membership(fields: Mapping[str, Value], source: str, offset: int) -> Partit
         topic_id=fields["topicId"],
         source=source,
         source_offset=offset,
+        directories=tuple(directories) if len(directories) == len(fields["replicas"]) else (),
     )

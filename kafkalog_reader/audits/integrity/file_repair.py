@@ -85,7 +85,19 @@ class SetOffset:
     offset: int
 
 
-FileRepair = Move | Write | Rewrite | Copy
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """Give the new, empty log directories of a stopped node their ``meta.properties``.
+
+    Attributes:
+        node: its node id.
+    """
+
+    cluster_id: str
+    node: int
+
+
+FileRepair = Move | Write | Rewrite | Copy | Format
 Repair = FileRepair | SetOffset
 
 

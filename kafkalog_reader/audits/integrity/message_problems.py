@@ -16,7 +16,13 @@ from kafkalog_reader.decode.field_columns import FieldColumns
 from kafkalog_reader.format.messages.decoder import MessageError
 from kafkalog_reader.format.messages.records import decode_framed, decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
-from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.io.names import (
+    METADATA_TOPIC,
+    OFFSETS_TOPIC,
+    REMOTE_LOG_METADATA_TOPIC,
+    SHARE_GROUP_STATE_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,11 +30,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FAMILIES: Final[Mapping[str, Family]] = {
-    "__consumer_offsets": Family.GROUP,
-    "__transaction_state": Family.TRANSACTION,
-    "__share_group_state": Family.SHARE,
+    OFFSETS_TOPIC: Family.GROUP,
+    TRANSACTION_STATE_TOPIC: Family.TRANSACTION,
+    SHARE_GROUP_STATE_TOPIC: Family.SHARE,
     METADATA_TOPIC: Family.METADATA,
-    "__remote_log_metadata": Family.REMOTE,
+    REMOTE_LOG_METADATA_TOPIC: Family.REMOTE,
 }
 """By topic: which messages its records are."""
 _FRAMED: Final = frozenset({Family.METADATA, Family.REMOTE})

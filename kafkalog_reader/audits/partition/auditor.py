@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.committed import History, commit_bounds
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
 from kafkalog_reader.audits.comparison.comparison import compare
-from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, NotCompared
+from kafkalog_reader.audits.comparison.difference import KeyCheck
 from kafkalog_reader.audits.comparison.key_check import check_keys
-from kafkalog_reader.audits.comparison.log_summary import log_summary, spoilt
+from kafkalog_reader.audits.comparison.log_summary import log_summary
 from kafkalog_reader.audits.comparison.missing_committed import missing_committed
 from kafkalog_reader.audits.comparison.replica_history import history_of
 from kafkalog_reader.audits.comparison.undecided import (
@@ -18,27 +19,20 @@ from kafkalog_reader.audits.comparison.undecided import (
     unusable_copies,
 )
 from kafkalog_reader.audits.comparison.verdict import Verdict, verdict_of
-from kafkalog_reader.audits.election.candidate import Candidate
-from kafkalog_reader.audits.election.candidates import Election, elections
-from kafkalog_reader.audits.election.membership import in_sync, is_member, named_leader
+from kafkalog_reader.audits.election.membership import in_sync, named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule, possible_rules
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.log_watch import WatchedStream
 from kafkalog_reader.audits.integrity.replica_checks import check_replica
 from kafkalog_reader.audits.log.batch_stream import BatchStream
-from kafkalog_reader.audits.log.epoch_log import EpochLog
-from kafkalog_reader.audits.log.record_count import count_records, first_batch_cut, hidden_offsets
 from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
-from kafkalog_reader.audits.partition.lost_start import first_base
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, joined
+from kafkalog_reader.audits.partition.predicted_elections import with_elections
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+from kafkalog_reader.audits.partition.swapped_ends import swapped_by_ends
 from kafkalog_reader.audits.partition.swapped_folders import swapped_folders
 from kafkalog_reader.audits.partition.swapped_topics import swapped_topics
-from kafkalog_reader.audits.recovery.outcome import StartOutcome
-from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
-from kafkalog_reader.audits.recovery.start_prediction import predict_starts
-from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.compaction import may_be_compacted
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
@@ -106,7 +100,8 @@ def audit_partition(
     )
     with one_look(directories) as looked_at:
         audit = _audited(auditor, looked_at)
-        return _not_compared(audit, misnamed or swapped_folders(audit) or swapped_topics(audit))
+        found = misnamed or swapped_folders(audit) or swapped_topics(audit)
+        return _not_compared(audit, found or swapped_by_ends(audit))
 
 
 def _not_compared(audit: PartitionAudit, misnamed: tuple[Misnamed, ...]) -> PartitionAudit:
@@ -281,13 +276,7 @@ class _Auditor:
             {replica: summary.stops for replica, summary in summaries.items()},
         )
         if not audit.is_metadata:
-            replicas = tuple(
-                self._candidates(
-                    audit.replicas, streams, comparison, is_only_compacted=audit.is_only_compacted
-                )
-            )
-            audit = replace(audit, replicas=replicas)
-            audit = replace(audit, elections=self._elections(audit, comparison))
+            audit = with_elections(audit, comparison, streams, self.topics, quick=self.quick)
         elif verdict in _OF_VOTES and not comparison.has_conflict:  # KRaft truncates by votes
             reason = "the copies part, and the controllers' quorum decides which records stay"
             return replace(audit, reason=reason)
@@ -297,67 +286,6 @@ class _Auditor:
         return replace(
             audit, verdict=Verdict.COMMITTED_MISSING, compared_verdict=verdict, missing=missing
         )
-
-    def _candidates(
-        self,
-        replicas: Sequence[ReplicaAudit],
-        streams: Mapping[Replica, BatchStream],
-        comparison: Comparison,
-        *,
-        is_only_compacted: bool,
-    ) -> Iterator[ReplicaAudit]:
-        """The same replicas with their next start, and as candidates of elections."""
-        starts = (
-            [_taken_for_loaded(each.files, each.history) for each in replicas]
-            if self.quick
-            else predict_starts(
-                [each.directory for each in replicas],
-                self.topics,
-                known=[each.read_segments for each in replicas],
-                started_at=self.started_at,
-            )
-        )
-        histories = {each.files: each.history for each in replicas}
-        has_transactions = any(stream.has_transactions for stream in streams.values())
-        outvoted = comparison.outvoted(
-            [each.files for each in replicas if is_member(self.membership, each.broker_id)]
-        )
-        for replica, start in zip(replicas, starts, strict=True):
-            outvoted_from = outvoted.get(replica.files)
-            candidate = replace(
-                _candidate(replica, start),
-                bounds=replica.bounds.below(outvoted_from),
-                outvoted_from=outvoted_from,
-                damaged=replica.damaged.count
-                + spoilt(streams[replica.files])
-                + comparison.wrong_headers(replica.files),
-                cut_transactions=(
-                    _cut_transactions(replica.files, start, histories, comparison)
-                    if has_transactions
-                    else ()
-                ),
-                is_start_lost=is_only_compacted and first_base(replica.files) is not None,
-                is_assigned=not self._is_foreign(replica, start),
-                is_member=is_member(self.membership, replica.broker_id),
-            )
-            yield replace(replica, start=start, candidate=candidate)
-
-    def _is_foreign(self, replica: ReplicaAudit, start: Recovery | LocatedError) -> bool:
-        """Whether the start sets the copy aside because other brokers have the partition."""
-        return (
-            self.membership is not None
-            and replica.broker_id not in self.membership.replicas
-            and isinstance(start, Recovery)
-            and start.outcome is StartOutcome.STRAY
-        )
-
-    def _elections(self, audit: PartitionAudit, comparison: Comparison) -> tuple[Election, ...]:
-        """Every election, best first; none if a start cannot be predicted."""
-        if any(isinstance(each.start, LocatedError) for each in audit.replicas):
-            return ()
-        of_metadata = -1 if self.membership is None else self.membership.leader_epoch
-        known_epoch = max(audit.greatest_leader_epoch, of_metadata)
-        return elections(audit.candidates, comparison, audit.rules, known_epoch=known_epoch)
 
 
 def _compared(
@@ -392,58 +320,3 @@ def _reason(replicas: Sequence[ReplicaAudit], comparison: Comparison | NotCompar
     unusable = unusable_copies({each.files: each.summary for each in replicas})
     reason = reason_of_all([each.files for each in replicas], comparison)
     return reason or next(iter(unusable.values()), "")
-
-
-def _cut_transactions(
-    leader: Replica,
-    start: Recovery | LocatedError,
-    histories: Mapping[Replica, History],
-    comparison: Comparison,
-) -> tuple[int, ...]:
-    if isinstance(start, LocatedError) or start.loaded is None:
-        return ()
-    from kafkalog_reader.audits.election.cut_transactions import cut_transactions  # seldom needed
-
-    return cut_transactions(leader, start.loaded.log.log_end_offset, histories, comparison)
-
-
-def _taken_for_loaded(replica: Replica, history: History) -> Recovery:
-    """What a harmless start leaves; no file is read."""
-    cache = replica.cache.truncate_from_end(history.log_end_offset)
-    log = EpochLog(
-        cache=cache,
-        log_start_offset=history.log_start_offset,
-        log_end_offset=history.log_end_offset,
-        high_watermark=min(replica.checkpointed_high_watermark or 0, history.log_end_offset),
-    )
-    return Recovery(
-        directory=replica.directory,
-        outcome=StartOutcome.LOADS,
-        sound_end_offset=history.log_end_offset,
-        loaded=LoadedReplica(directory=replica.directory, log=log),
-    )
-
-
-def _candidate(replica: ReplicaAudit, start: Recovery | LocatedError) -> Candidate:
-    directory, history = replica.directory, replica.history
-    recovery = None if isinstance(start, LocatedError) else start
-    loaded = None if recovery is None or recovery.loaded is None else recovery.loaded.log
-    return Candidate(
-        replica=replica.files,
-        bounds=replica.bounds,
-        log=loaded,
-        log_start_offset=history.log_start_offset,
-        log_end_offset=history.log_end_offset,
-        records_cut_at_start=0 if recovery is None else recovery.records_cut,
-        last_leader_epoch=-1 if history.last_leader_epoch is None else history.last_leader_epoch,
-        unreplaceable=(
-            replica.damaged.alone
-            if loaded is None
-            else replica.damaged.alone_below(loaded.log_end_offset)
-        ),
-        hidden=hidden_offsets(replica.summary.stops),
-        records=lambda first, following: count_records(
-            directory, first, following, replica.summary.stops
-        ),
-        batch_start=lambda target: first_batch_cut(directory, target),
-    )

@@ -14,6 +14,7 @@ from kafkalog_reader.audits.partition.unknown_commits import (
     unknown_partitions,
 )
 from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.io.names import OFFSETS_TOPIC
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.best_replica import best_and_lacking
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
 
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 _REQUEST: Final = ReadRequest(mode=Mode.DROPMALFORMED)
 """Damage of that topic has findings of its own."""
 _COLUMNS: Final = (

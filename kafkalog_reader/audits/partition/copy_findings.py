@@ -13,7 +13,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     SINGLE_COPY_RANGE,
     TRUNCATION_TRACE,
 )
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding

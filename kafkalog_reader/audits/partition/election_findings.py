@@ -16,7 +16,8 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 from kafkalog_reader.audits.catalogue.transaction_rules import (
     TRUNCATION_CUTS_TRANSACTION,
 )
-from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.integrity.finding import Finding, finding

@@ -13,7 +13,7 @@ from kafkalog_reader.audits.catalogue.actions import (
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import FOLLOWER_MAY_LOOP
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import elected
 from kafkalog_reader.audits.election.follower_outcome import follower_outcome

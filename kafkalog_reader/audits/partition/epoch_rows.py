@@ -6,7 +6,8 @@ import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.comparison.difference import DifferenceKind, NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.integrity.file_repair import Rewrite, Write
 from kafkalog_reader.audits.log.moved_start import possible_log_start
 from kafkalog_reader.io.names import LEADER_EPOCHS

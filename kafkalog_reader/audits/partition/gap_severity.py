@@ -10,7 +10,8 @@ from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
 from kafkalog_reader.audits.catalogue.batch_rules import OFFSET_GAP, OFFSET_REGRESSION
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

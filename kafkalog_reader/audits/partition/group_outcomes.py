@@ -19,7 +19,7 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.branch_records import records_between
 from kafkalog_reader.audits.election.follow import elected
 from kafkalog_reader.audits.partition.partition_audit import best_copy

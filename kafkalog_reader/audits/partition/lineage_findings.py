@@ -15,7 +15,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     UNCOVERED_FIELD_MISMATCH,
 )
 from kafkalog_reader.audits.comparison.committed import fork_of
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.lineage import (
     combined_lineage,

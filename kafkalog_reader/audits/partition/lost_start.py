@@ -14,9 +14,12 @@ from kafkalog_reader.audits.catalogue.index_rules import ORPHAN_INDEX
 from kafkalog_reader.audits.catalogue.log_rules import SEGMENT_MISSING
 from kafkalog_reader.audits.integrity.finding import finding
 from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.offset_words import offsets_are
-from kafkalog_reader.io.names import parse_segment_file_name
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.names import LOG_START_CHECKPOINT, parse_segment_file_name
 from kafkalog_reader.io.partition_directory import readable_segments
+from kafkalog_reader.tables.lost_start import ALWAYS_COMPACTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +33,11 @@ _OFFSET_INDEX = ".index"
 
 
 def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings; an offset index below the first log of a compacted topic is a lost segment."""
+    """The findings; an offset index below the first log of a compacted topic is a lost segment.
+
+    So is what another copy has there. The logs of groups and transactions begin at 0 in any case:
+    their policy is never changed, as that of another topic may have been.
+    """
     if not audit.is_only_compacted:
         yield from found
         return
@@ -63,6 +70,7 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
             yield each
     for replica, others in lacking_starts(audit):
         if replica.directory not in reported:
+            reported.add(replica.directory)
             start = min(other.log_start for other in others)
             yield finding(
                 SEGMENT_MISSING,
@@ -74,6 +82,31 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
                 confidence="likely",
                 evidence={"logStartOffset": replica.log_start, "copies": joined_names(others)},
             )
+    for replica in audit.everyone if audit.topic in ALWAYS_COMPACTED else ():
+        base = first.get(replica.directory)
+        if base and replica.directory not in reported and not _is_start_moved(replica, base):
+            yield finding(
+                SEGMENT_MISSING,
+                f"{replica.name}: the first segment begins at offset {base:,}, and nothing deletes "
+                f"segments of {audit.topic}, which is only compacted: {offsets_are(0, base)} "
+                "missing, except what compaction had removed",
+                directory=replica.directory,
+                offsets=(0, base),
+                confidence="likely",
+                lookalikes=(),
+                evidence={"logStartOffset": base},
+            )
+
+
+def _is_start_moved(replica: ReplicaAudit, base: int) -> bool:
+    """Whether log-start-offset-checkpoint explains where the log begins, or cannot be read."""
+    directory = replica.directory
+    place = directory.topic or "", directory.partition or 0
+    try:
+        rows = checkpointed_offsets(directory.log_directory, LOG_START_CHECKPOINT)
+    except LocatedError:  # has its own finding
+        return True
+    return rows.get(place, 0) >= base
 
 
 def lacking_starts(audit: PartitionAudit) -> Iterator[tuple[ReplicaAudit, list[ReplicaAudit]]]:

@@ -11,7 +11,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
 
 from kafkalog_reader.audits.comparison.committed import newest_replica
-from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
+from kafkalog_reader.audits.comparison.difference import KeyCheck
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.membership import named_leader
@@ -100,7 +101,8 @@ class PartitionAudit:
         fork = self.fork_offset
         at = "" if fork is None else f" at offset {fork}"
         name = f"{self.topic}-{self.partition}"
-        return f"<PartitionAudit of {name}: {self.verdict.value}{at}, {len(self.everyone)} copies>"
+        copies = "1 copy" if len(self.everyone) == 1 else f"{len(self.everyone)} copies"
+        return f"<PartitionAudit of {name}: {self.verdict.value}{at}, {copies}>"
 
     @property
     def relation(self) -> Verdict:

@@ -27,10 +27,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     RETENTION_SKEW,
 )
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.comparison.difference import (
-    Comparison,
-    NotCompared,
-)
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding

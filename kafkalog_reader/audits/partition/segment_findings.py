@@ -31,7 +31,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.traps import COPIED_WHILE_RUNNING
-from kafkalog_reader.audits.comparison.difference import NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.comparison.verdict import is_replaced
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
+    from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import LogDirectory
@@ -54,6 +55,7 @@ class Supply:
             suggest it.
         has_peers: whether more than one broker was supplied, so that copies are meant to be
             compared.
+        missing: log directories of lacking brokers that may have it, and were not supplied.
         renamed: folders of lacking brokers that are stray, being deleted or a future copy.
         without_log: of the metadata log: one log directory of each node that has no copy of it.
     """
@@ -62,6 +64,7 @@ class Supply:
     lacking: tuple[int, ...] = ()
     is_assigned: bool = False
     has_peers: bool = False
+    missing: tuple[MissingDirectory, ...] = ()
     renamed: tuple[PartitionDirectory, ...] = ()
     without_log: tuple[LogDirectory, ...] = ()
 
@@ -138,6 +141,11 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         if len(supply.lacking) > 1:
             has = "should have replicas, and have no folder of it"
             renamed = renamed.replace("it will create an empty one", "they will create empty ones")
+        if supply.missing:
+            places = ", ".join(each.place for each in supply.missing)
+            has = has.replace("of it", f"of it here, but {places} was not supplied")
+            for creates in ("it will create", "they will create"):
+                renamed = renamed.replace(f": {creates}", f"; if that is lost, {creates}", 1)
         yield finding(
             REPLICA_DIRECTORY_MISSING,
             f"according to {source} {joined_ids(supply.lacking)} {has}{renamed}"

@@ -9,7 +9,7 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.partition.misnamed import Misnamed, name_of
 from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.partition.same_content import fits_rows, is_content_of

@@ -10,7 +10,7 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.comparison.difference import NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.partition.misnamed import Misnamed, name_of
 from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.partition.same_content import is_content_of

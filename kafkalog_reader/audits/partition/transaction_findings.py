@@ -27,7 +27,7 @@ from kafkalog_reader.audits.partition.partition_audit import best_copy
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.layout import utc_text
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import TRANSACTION_STATE_TOPIC, shown
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.request import ReadRequest
@@ -38,7 +38,6 @@ from kafkalog_reader.tables.transaction_status import (
     MAYBE_HANGING,
     NO_COORDINATOR,
     ONGOING,
-    STATE_TOPIC,
     WITHOUT_TRANSACTIONS,
     longest_ms,
 )
@@ -171,13 +170,15 @@ def _has_all_states(coordinators: Coordinators, cluster_id: str | None) -> bool:
     cluster = cluster_metadata(coordinators.evidence).get(cluster_id)
     if cluster is None:
         return False
-    asked = ReadRequest(topics=frozenset({STATE_TOPIC}))
+    asked = ReadRequest(topics=frozenset({TRANSACTION_STATE_TOPIC}))
     supplied = {
-        (STATE_TOPIC, partition)
+        (TRANSACTION_STATE_TOPIC, partition)
         for (of_cluster, _, partition), _ in coordinators.evidence.topic_partitions(asked)
         if of_cluster == cluster_id
     }
-    return {place for place in cluster.partitions if place[0] == STATE_TOPIC} == supplied
+    return {
+        place for place in cluster.partitions if place[0] == TRANSACTION_STATE_TOPIC
+    } == supplied
 
 
 def _marker_since(
@@ -238,9 +239,9 @@ def _late(directory: PartitionDirectory, row: dict[str, Any]) -> Finding:
         says = f"{row['transactionalId']} in state {row['state']}: it should have ended it"
         return _open(LATE_TRANSACTION, directory, row, f"and the coordinator has {shown(says)}")
     if row["status"] == DAMAGED_COORDINATOR:
-        why = f"what its coordinator has is hidden by damage in {STATE_TOPIC}"
+        why = f"what its coordinator has is hidden by damage in {TRANSACTION_STATE_TOPIC}"
     else:
-        why = f"no supplied partition of {STATE_TOPIC} has this producer"
+        why = f"no supplied partition of {TRANSACTION_STATE_TOPIC} has this producer"
     unknown = _open(
         LATE_TRANSACTION, directory, row, f"and {why}", confidence="possible", severity="M"
     )

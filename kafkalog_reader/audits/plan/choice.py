@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
+from kafkalog_reader.audits.election.unseen import UnseenRole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -126,6 +127,7 @@ class Choice:
         allows_unclean: whether the topic's own configuration allows unclean election.
         is_sound: whether the leader's copy has no damaged batch.
         log_starts: log start offsets by broker.
+        cluster_id: of the copies; None if it is unknown.
     """
 
     topic: str
@@ -163,6 +165,7 @@ class Choice:
     allows_unclean: bool = False
     is_sound: bool = True
     log_starts: Mapping[int, int] = field(default_factory=dict)
+    cluster_id: str | None = None
 
     @property
     def name(self) -> str:
@@ -174,6 +177,13 @@ class Choice:
             return self.paths[broker]
         unknown = f"LOG_DIRECTORY_OF_BROKER_{broker}/{self.name}"
         return self.new_paths.get(broker, unknown)
+
+    @property
+    def unseen_in_sync(self) -> tuple[int, ...]:
+        """The in-sync replicas, where no copy of any was supplied; maybe they are lost."""
+        if self.unseen is None or self.unseen.role is not UnseenRole.ALL_IN_SYNC:
+            return ()
+        return self.unseen.brokers
 
     @property
     def takes_merged_log(self) -> bool:

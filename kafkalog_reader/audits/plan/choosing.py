@@ -18,7 +18,7 @@ from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_C
 from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.integrity.file_repair import move_aside
@@ -202,6 +202,7 @@ def choice_of(
         allows_unclean=allows_unclean,
         is_sound=not best.candidate.damaged,
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
+        cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
     )
 
 

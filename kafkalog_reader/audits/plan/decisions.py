@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
-from kafkalog_reader.audits.plan.lost_already import LostAlready, is_lost_end, lost_already
+from kafkalog_reader.audits.plan.lost_already import (
+    LostAlready,
+    is_lost_end,
+    lost_already,
+    lost_whole,
+)
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
 from kafkalog_reader.audits.plan.unanswered import Unanswered
@@ -104,11 +110,17 @@ class Decisions:
         )
 
     def add_directory(self, found: Iterable[Finding]) -> None:
-        """Take the findings of one log directory, which no partition has."""
+        """Take the findings of one log directory, and of partitions without any copy."""
         for each in found:
-            if each.directory is not None:
-                root = each.directory.log_directory
-                self._take([each], each.directory.replica_name, root.path, is_placed=True)
+            place = each.directory
+            if place is None:
+                continue
+            if (lost := lost_whole(each)) is not None:
+                self._lost_already.append(lost)
+            if each.code == REPLICA_DIRECTORY_MISSING and place.topic is not None:
+                self._take([each], f"{place.topic}-{place.partition}", is_placed=True)
+            else:
+                self._take([each], place.replica_name, place.log_directory.path, is_placed=True)
 
     def _take(
         self,

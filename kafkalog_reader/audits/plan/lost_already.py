@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
 
@@ -26,15 +27,18 @@ class LostAlready:
     """Offsets of one partition that had records, and that no supplied copy has.
 
     Attributes:
-        first_offset, next_offset: half-open.
+        first_offset, next_offset: half-open; of a partition without any copy, the end may be
+            unknown.
         is_committed: whether it is certain that the records were committed.
     """
 
     topic: str
     partition: int
     first_offset: int
-    next_offset: int
+    next_offset: int | None
     is_committed: bool
+    is_whole: bool = False
+    """Whether no copy of the partition was supplied."""
 
     @property
     def name(self) -> str:
@@ -42,8 +46,8 @@ class LostAlready:
 
     @property
     def max_records(self) -> int:
-        """How many records there were at most: one at each offset."""
-        return self.next_offset - self.first_offset
+        """How many records there were at most, one at each offset; 0 if unknown."""
+        return 0 if self.next_offset is None else self.next_offset - self.first_offset
 
 
 def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostAlready, ...]:
@@ -71,6 +75,26 @@ def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostA
         else:
             lost.append(piece)
     return tuple(lost)
+
+
+def lost_whole(found: Finding) -> LostAlready | None:
+    """The partition that a finding about a log directory says is lost as a whole."""
+    place = found.directory
+    if (
+        (found.code, found.severity) != (REPLICA_DIRECTORY_MISSING, "C")
+        or place is None
+        or place.topic is None
+    ):
+        return None
+    committed = int(dict(found.evidence)["highWatermark"])
+    return LostAlready(
+        topic=place.topic,
+        partition=place.partition or 0,
+        first_offset=0,
+        next_offset=committed or None,
+        is_committed=committed > 0,
+        is_whole=True,
+    )
 
 
 def is_lost_end(found: Finding, end: int) -> bool:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.checkpoint_rules import LOG_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.replica_rules import (
     COMMITTED_RECORDS_MISSING,
     CONTROLLERS_BEHIND,
@@ -78,7 +79,8 @@ class Plan:
 
     @property
     def is_one_broker(self) -> bool:
-        return len(self.brokers) == 1
+        """Whether nothing is known but one broker's copies; else what others need is a step."""
+        return len(self.brokers) == 1 and len(self.order.starts) == 1
 
     @property
     def is_ordered(self) -> bool:
@@ -158,6 +160,11 @@ class Plan:
         )
 
     @property
+    def missing_directories(self) -> tuple[OpenFinding, ...]:
+        """Log directories without which their node does not start."""
+        return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_MISSING)
+
+    @property
     def has_work(self) -> bool:
         """Whether anything has to be done, or is lost.
 
@@ -165,7 +172,7 @@ class Plan:
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching or c.epoch_rows for c in self.choices)
-        first = self.merged or self.waiting
+        first = self.merged or self.waiting or self.missing_directories
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
     @cached_property
@@ -296,7 +303,9 @@ def plan_of(
     brokers |= {broker for c in choices for broker in c.lacking}
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
     absent = {broker for c in choices for broker in c.not_supplied}
-    if len(brokers) == 1:  # nothing to compare: only its start can be predicted
+    lost = {broker for c in choices for broker in c.unseen_in_sync}
+    if len(brokers) == 1 and not (absent and absent <= lost):
+        # nothing to compare, and other brokers may have copies: only its start can be predicted
         choices = [replace(c, others=c.set_aside, is_forced=False) for c in choices]
         absent = set()
     order = start_order(choices, brokers | absent)

@@ -102,7 +102,8 @@ class QuorumAudit:
     @property
     def is_clean(self) -> bool:
         """Whether the controllers elect a leader by themselves, and lose nothing."""
-        return self.verdict is Verdict.ELECTABLE and not self.needed_but_stop
+        waiting = any(map(self.quorum.lacking, self.quorum.startable))
+        return self.verdict is Verdict.ELECTABLE and not self.needed_but_stop and not waiting
 
 
 def audit_quorum(quorum: Quorum) -> QuorumAudit:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
+from kafkalog_reader.audits.election.missing_directories import missing_directories
 from kafkalog_reader.audits.quorum.metadata_batches import Parting, parting
 from kafkalog_reader.audits.quorum.metadata_copy import (
     MetadataCopy,
@@ -26,6 +28,7 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
     from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
 
@@ -45,6 +48,7 @@ class Quorum:
     Attributes:
         copies: by node id; those of brokers, which do not vote, too.
         voters: the set in force: the one that the copy with the last record names.
+        missing_directories: of the nodes that were supplied.
         rolled_back: what partitions prove about copies that lost their ends.
     """
 
@@ -52,6 +56,7 @@ class Quorum:
     copies: tuple[MetadataCopy, ...]
     unread: tuple[UnreadCopy, ...]
     voters: VoterSet | None
+    missing_directories: tuple[MissingDirectory, ...] = ()
     rolled_back: RolledBack = field(default_factory=RolledBack)
     _partings: dict[tuple[int, int], Parting] = field(default_factory=dict, compare=False)
 
@@ -70,6 +75,14 @@ class Quorum:
     def startable(self) -> tuple[MetadataCopy, ...]:
         """Those with which a controller starts."""
         return tuple(each for each in self.seated if not each.refusal)
+
+    def lacking(self, copy: MetadataCopy) -> tuple[MissingDirectory, ...]:
+        """The log directories without which a controller, which is a broker too, does not start."""
+        return tuple(
+            each
+            for each in self.missing_directories
+            if each.broker_id == copy.node_id and not each.is_alone
+        )
 
     @property
     def missing(self) -> tuple[Voter, ...]:
@@ -165,6 +178,7 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         UnreadableFileError: a log directory cannot be listed.
     """
     clusters: dict[str | None, list[PartitionDirectory]] = {}
+    missing = missing_directories(evidence, read_cluster_metadata(evidence))
     request = ReadRequest(topics=frozenset({METADATA_TOPIC}))
     for directory in evidence.partition_directories(request):
         if directory.is_replica and directory.partition == 0:
@@ -172,8 +186,12 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
     for cluster_id in sorted(clusters, key=lambda each: each or ""):
         roots = [each for each in evidence.roots if each.cluster_id == cluster_id]
         quorum = _read_quorum(cluster_id, clusters[cluster_id], roots)
-        proven = rolled_back(evidence, cluster_id, quorum.copies)
-        yield replace(quorum, rolled_back=proven)
+        of_cluster = tuple(each for each in missing if each.root.cluster_id == cluster_id)
+        yield replace(
+            quorum,
+            missing_directories=of_cluster,
+            rolled_back=rolled_back(evidence, cluster_id, quorum.copies),
+        )
 
 
 def _read_quorum(

@@ -8,14 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery.batches import CURRENT_READING, Reading
-from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_COMPACTED_BY_ITSELF: Final = frozenset(
-    {"__consumer_offsets", "__transaction_state", "__share_group_state"}
-)
+_COMPACTED_BY_ITSELF: Final = INTERNAL_TOPICS - {METADATA_TOPIC}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

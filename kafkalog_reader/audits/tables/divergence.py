@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.partition.partition_audit import joined_names

@@ -13,8 +13,12 @@ from kafkalog_reader.audits.catalogue.election_rules import (
     DAMAGE_UNRECOVERABLE,
 )
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.comparison.difference import NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.election.missing_directories import (
+    directory_missing_finding,
+    missing_directories,
+)
 from kafkalog_reader.audits.integrity.directory_findings import (
     directory_findings,
     duplicate_findings,
@@ -102,6 +106,8 @@ class RootUnit(Unit):
     root: LogDirectory
     found: tuple[Finding, ...] = ()
     """Findings that were made while the work was planned."""
+    lost: tuple[Finding, ...] = ()
+    """Findings about requested partitions of which no copy was supplied."""
     reported: frozenset[Partition] = frozenset()
     """Partitions whose units report that their replica here is missing or was not read."""
     unassigned: frozenset[Partition] = frozenset()
@@ -116,7 +122,7 @@ class RootUnit(Unit):
         """All findings of the directory, in order; of a selection those that concern it."""
         own = directory_findings(self.root, self.reported, self.unassigned)
         found = (each for each in (*self.found, *own) if self._is_asked(each))
-        return sorted(found, key=lambda each: each.order)
+        return sorted((*self.lost, *found), key=lambda each: each.order)
 
     def _is_asked(self, each: Finding) -> bool:
         """Whatever is wrong with a whole directory concerns all of its partitions."""
@@ -142,7 +148,8 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         and ``plan`` all work on these units.
         """
         clusters = cluster_metadata(evidence)
-        units = with_supply(partition_units(evidence, request, clusters), evidence)
+        missing = missing_directories(evidence, clusters)
+        units = with_supply(partition_units(evidence, request, clusters), evidence, missing)
         units = with_coordinators(with_commits(units, evidence), evidence)
         unread: list[Finding] = []
         for unit in with_unread(units, evidence, request):
@@ -175,30 +182,38 @@ def _root_units(
     clusters: Mapping[str | None, ClusterMetadata],
     unread: Iterable[Finding],
     lost: Sequence[Finding],
-    found: Iterable[Finding],
+    found: Sequence[Finding],
 ) -> Iterator[RootUnit]:
     reported: dict[LogDirectory, set[Partition]] = defaultdict(set)
-    for each in (*lost, *unread):
-        if each.directory is not None:
-            place = each.directory
-            cluster_id = place.log_directory.cluster_id
-            roots = [root for root in evidence.roots if root.cluster_id == cluster_id]
-            for root in roots if each in lost else [place.log_directory]:
-                reported[root].add((place.topic or "", place.partition or 0))
+    for place in (each.directory for each in unread):
+        if place is not None and place.topic is not None:
+            reported[place.log_directory].add((place.topic, place.partition or 0))
+    for place in (each.directory for each in lost):
+        if place is not None and place.topic is not None:
+            for root in evidence.roots:
+                if root.cluster_id == place.log_directory.cluster_id:
+                    reported[root].add((place.topic, place.partition or 0))
     is_whole = (request.topics, request.partitions, request.assigned) == (None, None, None)
     holders = {each.log_directory for each in evidence.partition_directories(request)}
-    mixed = (*found, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
+    missing = map(directory_missing_finding, missing_directories(evidence, clusters))
+    mixed = (*missing, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
     mixed += (*metadata_absent_findings(evidence, request), *skipped_findings(evidence, holders))
     for root in evidence.roots:
-        own = tuple(
-            each for each in mixed
-            if each.directory is not None and each.directory.log_directory == root
-        )  # fmt: skip
         yield RootUnit(
-            size_in_bytes=0, root=root, found=own, reported=frozenset(reported[root]),
+            size_in_bytes=0, root=root, found=_of_root(root, mixed), lost=_of_root(root, found),
+            reported=frozenset(reported[root]),
             unassigned=_unassigned(root, clusters.get(root.cluster_id)),
             selection=None if is_whole else request, holds_selected=root in holders,
         )  # fmt: skip
+
+
+def _of_root(root: LogDirectory, found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings whose place is in a log directory."""
+    return tuple(
+        each
+        for each in found
+        if each.directory is not None and each.directory.log_directory == root
+    )
 
 
 def _unassigned(root: LogDirectory, cluster: ClusterMetadata | None) -> frozenset[Partition]:

@@ -80,7 +80,8 @@ def plan_schema() -> Schema:
     replaced = {"topic": TEXT, **typed(INTEGER, "partition", "brokerId", "byBrokerId")}
     lost_already = {
         "topic": TEXT,
-        **typed(INTEGER, "partition", "firstOffset", "nextOffset"),
+        **typed(INTEGER, "partition", "firstOffset"),
+        "nextOffset": or_null(INTEGER),
         "isCommitted": BOOLEAN,
     }
     return {

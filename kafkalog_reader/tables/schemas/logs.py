@@ -70,7 +70,11 @@ REPLICAS: Final = (
         "of every file in the directory: logs, indexes, snapshots, segments to be deleted",
         "bytes",
     ),
-    Column("cleanShutdown", pa.bool_(), "null: only partition directories were given"),
+    Column(
+        "cleanShutdown",
+        pa.bool_(),
+        "null: only partition directories were given, with no meta.properties beside them",
+    ),
     Column("tornBytes", pa.int64(), "after the last complete batch, without zeros", "bytes"),
     Column("directoryId", pa.string(), "directory.id in meta.properties, Kafka 3.7 and later"),
     Column("capturedAt", TIMESTAMP, "newest modification time of its segment files"),

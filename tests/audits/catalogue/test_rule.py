@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from kafkalog_reader.audits import catalogue
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES, SEVERITY_WORDS, declared, rule
 
@@ -25,6 +27,17 @@ def test_a_code_is_declared_once() -> None:
             reader="", actions=(),
         )  # fmt: skip
     assert declared()[code] is before
+
+
+def test_a_rule_is_in_the_module_of_its_family() -> None:
+    """Its docstring names the family, as ``(KL-9xx)``."""
+    for path in sorted(Path(catalogue.__file__).parent.glob("*_rules.py")):
+        text = path.read_text()
+        family = re.search(r"\(KL-(\d)xx\)", text.partition("\n")[0])
+        assert family is not None, path.name
+        assert set(re.findall(r'^    "KL-(\d)\d\d",$', text, re.MULTILINE)) == {family[1]}, (
+            path.name
+        )
 
 
 def test_every_rule_is_complete() -> None:

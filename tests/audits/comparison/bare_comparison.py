@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.branch import Branch
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
-from kafkalog_reader.audits.comparison.difference import Comparison, Difference
 from kafkalog_reader.audits.log.lineage import EpochInterval
 from tests.audits.bare_replica import bare
 
 if TYPE_CHECKING:
+    from kafkalog_reader.audits.comparison.difference import Difference
     from kafkalog_reader.audits.log.replica import Replica
 
 ONE: Final = bare(1)

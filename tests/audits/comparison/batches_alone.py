@@ -13,7 +13,7 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 
 
 def compared(root: Path | str, window_size: int) -> Comparison:

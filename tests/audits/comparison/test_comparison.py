@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures.builder import cluster, data_batch, parse_log, replica
-from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.format.record import Record
 from tests.audits.comparison.batches_alone import compared
 

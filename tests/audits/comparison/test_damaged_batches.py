@@ -9,7 +9,8 @@ import pytest
 
 from fixtures.builder import Batch, Replica, cluster, parse_log, replica
 from kafkalog_reader.audits.comparison import damaged_batches, difference
-from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.batch_place import EXAMPLES
 from kafkalog_reader.audits.tables.findings import findings_of

@@ -19,7 +19,7 @@ from tests.audits.comparison.batches_alone import compared
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 
 
 def log(values: str, *sizes: int, key: bytes | None = None) -> list[Batch]:

@@ -6,12 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from kafkalog_reader.audits.comparison.difference import (
-    Comparison,
-    Difference,
-    DifferenceKind,
-    NotCompared,
-)
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
+from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
 from kafkalog_reader.audits.comparison.undecided import reaches_further, reason_of_all
 from tests.audits.bare_replica import bare, history
 

@@ -28,7 +28,7 @@ from tests.audits.comparison.bare_comparison import ONE, THREE, TWO, branch, com
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.branch import Branch
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 
 SAME = comparison(branch(0, 9, ONE, TWO))
 FORK = branch(0, 4, ONE, TWO, children=(branch(4, 9, ONE), branch(4, 9, TWO)))

@@ -14,8 +14,8 @@ import pytest
 
 from fixtures.builder import Batch, marker_batch, parse_log, replica
 from kafkalog_reader.audits.comparison.committed import CommitBounds, CommitCount
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches, DamagedRows
-from kafkalog_reader.audits.comparison.difference import NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidate import Candidate
 from kafkalog_reader.audits.election.election_loss import committed_records, lost_ranges

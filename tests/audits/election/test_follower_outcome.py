@@ -14,7 +14,7 @@ import pytest
 
 from fixtures.builder import Replica, cluster, parse_log, replica
 from fixtures.synthetic.truncation import SCENARIOS
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.follow import FollowingEnd, elected
 from kafkalog_reader.audits.election.follower_outcome import follower_outcome
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule

@@ -9,7 +9,7 @@ import pytest
 
 from fixtures.builder import cluster, replica
 from fixtures.builder.batch import data_batch
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.partition import auditor

@@ -13,7 +13,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     REPORT_DEFECT,
     SAVE_RECORDS,
 )
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.partition.difference_findings import difference_findings
 from kafkalog_reader.format.record import Record
 

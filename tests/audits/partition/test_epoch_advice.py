@@ -15,7 +15,7 @@ from kafkalog_reader.audits.partition.epoch_advice import advised_epoch_rows
 from kafkalog_reader.audits.partition.partition_unit import partition_units
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.report.action_text import actions_of
+from kafkalog_reader.report.advised_actions import actions_of
 from kafkalog_reader.tables.request import ReadRequest
 from tests.audits.conftest import audit_of
 

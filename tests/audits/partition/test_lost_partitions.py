@@ -51,12 +51,19 @@ def without_checkpoints(root: Path) -> None:
 def test_a_partition_without_any_copy_is_found(state: Path) -> None:
     without_checkpoints(state)
     (found,) = found_in(state)
-    assert (found.severity, found.confidence) == ("H", "possible")
+    assert (found.severity, found.confidence) == ("C", "possible")
     assert found.message == (
-        "according to the metadata log t-0 is on brokers 0, 1 and 2, and none of them has a folder "
-        "of it: "
-        "they will create empty ones"
+        "according to the metadata log its only replicas are on brokers 0, 1 and 2, and none of "
+        "them has a folder of it: they will create empty ones"
     )
+
+
+def test_it_is_not_critical_if_no_checkpoint_names_it(state: Path) -> None:
+    """Such as a topic that was just created."""
+    for path in state.glob("broker-*/*-checkpoint"):
+        path.write_text("0\n0\n")
+    (found,) = found_in(state)
+    assert found.severity == "H"
 
 
 def test_it_is_critical_if_a_checkpoint_shows_that_records_were_committed(state: Path) -> None:
@@ -80,7 +87,22 @@ def test_one_copy_is_enough(state: Path) -> None:
 
 def test_a_broker_that_was_not_supplied_may_have_a_copy(state: Path) -> None:
     shutil.rmtree(state / "broker-2")
-    assert found_in(state) == []
+    (found,) = found_in(state)
+    assert (found.code, found.severity) == ("KL-012", "H")
+    assert found.message == (
+        "no copy of t-0 was supplied, which the metadata log has on brokers 0, 1 and 2"
+    )
+
+
+def test_of_one_broker_alone_nobody_expects_the_others(state: Path) -> None:
+    for broker in BROKERS[1:]:
+        shutil.rmtree(state / f"broker-{broker}")
+    (found,) = found_in(state)
+    assert (found.code, found.severity) == ("KL-012", "I")
+
+
+def test_controllers_alone_have_no_partitions(state: Path) -> None:
+    assert found_in(state / "controller-100") == []
 
 
 def test_the_whole_cluster_has_all_partitions() -> None:

@@ -38,6 +38,26 @@ def test_retention_may_have_deleted_it_elsewhere(disk: Path) -> None:
     assert {each.severity for each in of_code(found, "KL-209")} == {"L"}
 
 
+@pytest.mark.parametrize("topic", ["__consumer_offsets", "__transaction_state"])
+def test_the_log_of_a_coordinator_begins_at_0(disk: Path, topic: str) -> None:
+    """No index, no other copy and no checkpoint is needed; `kafkalog groups` says it, too."""
+    root = disk / f"{topic}-2"
+    for each in root.glob(f"{0:020}.*"):
+        each.rename(root / each.name.replace(f"{0:020}", f"{7:020}"))
+    lost = of_code(found_in(disk, topic=topic), "KL-404")
+    assert [(each.severity, each.first_offset, each.next_offset) for each in lost] == [("H", 0, 7)]
+    (disk / "log-start-offset-checkpoint").write_text(f"0\n1\n{topic} 2 7\n")
+    assert of_code(found_in(disk, topic=topic), "KL-404") == []
+
+
+def test_without_a_metadata_log_nobody_knows_the_policy(disk: Path) -> None:
+    root = disk / "__consumer_offsets-2"
+    for each in root.glob(f"{0:020}.*"):
+        each.rename(root / each.name.replace(f"{0:020}", f"{7:020}"))
+    shutil.rmtree(disk / "__cluster_metadata-0")
+    assert of_code(found_in(disk, topic="__consumer_offsets"), "KL-404") == []
+
+
 def test_deleting_records_also_moves_the_start_of_a_compacted_log(disk: Path) -> None:
     """It is checkpointed, while the first segment is deleted a minute later."""
     (disk / "compacted-0" / FIRST).unlink()
