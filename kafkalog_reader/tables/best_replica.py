@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.scan.damage import Damage
     from kafkalog_reader.scan.expected_end import ExpectedEnds
+    from kafkalog_reader.tables.contradictions import Contradiction
     from kafkalog_reader.tables.request import ReadRequest
 
 logger = logging.getLogger(__name__)
@@ -182,12 +183,8 @@ def compared_copies(
     ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=True)]
     lengths = sorted(end.next_offset for end in ends)
     found = contradictions(replicas, lengths[-2]) if len(ends) > 1 else ()
-    in_sync = members(replicas) if found and members is not None else ()
-    outvoted = {each for one in found for each in one.outvoted(in_sync)}
-    best = max(
-        range(len(replicas)),
-        key=lambda number: (replicas[number] not in outvoted, *_rank(tails[number])),
-    )
+    ranks = [_rank(tail) for tail in tails]
+    best = max(_not_outvoted(replicas, found, members), key=lambda number: ranks[number])
     best_end = ends[best].next_offset
     contradicting = {
         replica: one.first_offset
@@ -197,7 +194,7 @@ def compared_copies(
     lacking: list[Lacking] = []
     for number, replica in enumerate(replicas):
         own_end = ends[number].next_offset
-        if replica in contradicting:
+        if found and replica in contradicting:
             lacking.append(
                 Lacking(
                     replica=replica,
@@ -207,7 +204,7 @@ def compared_copies(
                     is_contradiction=True,
                 )
             )
-        elif _rank(tails[number]) != _rank(tails[best]):
+        elif ranks[number] != ranks[best]:
             end = min(own_end, best_end)
             fork = _fork_of_copies(replica, replicas[best], end)
             if own_end > fork:
@@ -221,6 +218,20 @@ def compared_copies(
                 )
     copies = tuple(zip(replicas, ends, strict=True))
     return ComparedCopies(best=replicas[best], lacking=lacking, copies=copies)
+
+
+def _not_outvoted(
+    replicas: Sequence[PartitionDirectory],
+    found: Sequence[Contradiction],
+    members: Members | None,
+) -> Sequence[int]:
+    """The numbers of the copies that others do not outvote; of all if each one is outvoted."""
+    everything = range(len(replicas))
+    if not found:
+        return everything
+    in_sync = () if members is None else members(replicas)
+    outvoted = {each for one in found for each in one.outvoted(in_sync)}
+    return [number for number in everything if replicas[number] not in outvoted] or everything
 
 
 def warn_of_lacking(

@@ -269,11 +269,12 @@ RESTORE_TOPIC_ID: Final = action(
 RESTORE_OLD_SEGMENTS: Final = action(
     "A42",
     "restore-old-segments",
-    short="do not start {where} yet; while {where} {are} stopped, move the .swap files of the "
-    "segment aside, and give the old files their names back: then the start keeps the old segments",
-    explanation="A .swap file is a new segment that replaces old ones when the broker starts, and "
-    "the start does not check it before. Where the old segments are still there, sound and "
-    "complete, as live files or as .deleted, they hold all records of the damaged new one.",
+    short="do not start {where} yet; while {where} {are} stopped, give old segment files their "
+    "names back, and move .swap files of the segment aside: then the start keeps the old segments",
+    explanation="A start deletes files that end in .deleted. A .swap file is a new segment that "
+    "replaces old ones when the broker starts, and the start does not check it before. Where the "
+    "old segments are still there, sound and complete, as live files or as .deleted, they hold "
+    "all records of a damaged new one, or of a gap between live segments.",
     warnings=(
         "Move all .swap files of the partition: a start replaces everything between the first and "
         "the last of them.",
