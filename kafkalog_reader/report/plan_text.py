@@ -163,7 +163,7 @@ def _unseen_text(unseen: Unseen, alone: Sequence[int]) -> str:
             f"the in-sync replicas ({names}) hold every committed record, and no copy of them was "
             "supplied. What the supplied copies lack is unknown, and would be lost: supply those "
             "copies first, unless they were already replaced by a merged log that was supplied. "
-            f"{_if_lost_for_ever(is_one_broker=is_one_broker)}"
+            f"{_if_lost_for_ever(is_one_broker=bool(alone))}"
         )
     if unseen.role is UnseenRole.LEADER:
         who = f"according to the metadata log {names} leads, and its copy was not supplied"
