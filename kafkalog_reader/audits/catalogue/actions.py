@@ -349,13 +349,16 @@ COMPARE_METADATA_LOGS: Final = action(
 FETCH_METADATA_AGAIN: Final = action(
     "A35",
     "fetch-metadata-again",
-    short="while {where} {are} stopped, move __cluster_metadata-0 out of the log directory: after "
-    "the start the node fetches it again from the active controller",
+    short="once the other controllers have a leader, and while {where} {are} stopped, move "
+    "__cluster_metadata-0 out of the log directory: after the start the node fetches it again from "
+    "the active controller",
     explanation="Brokers, and all controllers but the active one, copy the metadata log from the "
     "active controller: its newest snapshot, and what follows.",
     warnings=(
-        "A majority of the controllers must run with sound copies: do it on one controller at a "
-        "time, and wait until it has caught up (kafka-metadata-quorum.sh describe --replication).",
+        "A controller with an empty log votes for every candidate, also for one that lacks "
+        "committed records. So a majority of the controllers must run with sound copies: do it on "
+        "one controller at a time, and wait until it has caught up (kafka-metadata-quorum.sh "
+        "describe --replication).",
     ),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/__cluster_metadata-0 /mnt/b1/aside/",
 )

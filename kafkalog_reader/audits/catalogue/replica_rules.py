@@ -243,7 +243,9 @@ UNCLEAN_ELECTION_EVIDENCE: Final = rule(
     title="signs of an unclean election",
     explanation="According to its high watermark, this replica holds committed records that the "
     "history with the greatest leader epoch does not have. A replica without them was elected: out "
-    "of the in-sync set, or in it after it had lost data. High, not critical, if the files of that "
+    "of the in-sync set, or in it after it had lost data. The metadata log may also show such an "
+    "election; then records of the replicas that were in sync before it may be committed. High, "
+    "not critical, if the files of that "
     "leader do not have its leader epoch: then they are probably older than the election, such as "
     "a disk or a backup that was put back.",
     start=NO_EFFECT,
@@ -399,7 +401,7 @@ COMMITTED_RECORDS_MISSING: Final = rule(
         LOOK_FOR_A_COPY,
     ),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.NEVER_SETTLED),
 )
 CONTROLLERS_BEHIND: Final = rule(
     "KL-525",

@@ -19,6 +19,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole
+from kafkalog_reader.audits.integrity.file_repair import RunAgain
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.partition.cluster_identity import (
     clusters_of_one_directory,
@@ -275,11 +276,14 @@ def cluster_findings(
     for root in roots:
         if root.named is not None and root.cluster_id is not None:
             by_name[root.named].setdefault(root.cluster_id, root)
+    named: set[frozenset[str]] = set()
     for name, clusters in by_name.items():
         if len(clusters) > 1:
+            named |= {frozenset(pair) for pair in combinations(clusters, 2)}
             yield _mixed(
                 list(clusters.values()),
                 f"the paths named {shown(name)} hold several clusters: {_ids(clusters.values())}",
+                roots,
             )
     by_topic: dict[str, dict[str, PartitionDirectory]] = defaultdict(dict)
     places: dict[str, dict[TopicPartition, PartitionDirectory]] = defaultdict(dict)
@@ -308,13 +312,14 @@ def cluster_findings(
         if pair not in reported:
             reported.add(pair)
             yield from wrong_cluster_ids(pair, why, roots)
-    yield from _looks_like_one(places, brokers, reported)
+    yield from _looks_like_one(places, brokers, reported | named, roots)
 
 
 def _looks_like_one(
     places: Mapping[str, Mapping[TopicPartition, PartitionDirectory]],
     brokers: Mapping[str, set[int | None]],
     reported: Collection[frozenset[str]],
+    supplied: Sequence[LogDirectory],
 ) -> Iterator[Finding]:
     """Clusters that share partitions but no broker: brokers of one cluster look like that.
 
@@ -332,6 +337,7 @@ def _looks_like_one(
             roots,
             f"the log directories belong to different clusters ({paths}), and both have "
             f"{shown(topic)}-{partition}, which is not compared across clusters",
+            supplied,
             severity="H",
             confidence="possible",
         )
@@ -340,10 +346,19 @@ def _looks_like_one(
 def _mixed(
     roots: Sequence[LogDirectory],
     problem: str,
+    supplied: Sequence[LogDirectory],
     severity: str | None = None,
     confidence: str = "proven",
 ) -> Finding:
+    """KL-008, with the commands that audit each of the clusters alone."""
     first = roots[0]
+    alone = [
+        RunAgain(
+            why=f"only cluster {cluster_id}",
+            paths=tuple(each.path for each in supplied if each.cluster_id == cluster_id),
+        )
+        for cluster_id in dict.fromkeys(root.cluster_id for root in roots)
+    ]
     return finding(
         MIXED_CLUSTERS,
         problem,
@@ -354,6 +369,7 @@ def _mixed(
             "clusters": _ids(roots),
             "directories": ", ".join(shown(root.path) for root in roots),
         },
+        repairs=tuple(alone),
     )
 
 

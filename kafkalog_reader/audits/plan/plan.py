@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
 
-_NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | {COMMITTED_RECORDS_MISSING}
+_NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | codes_with(Role.NEVER_SETTLED)
 """Findings that no order of starts settles."""
 _SETTLED_BY_REPAIRS: Final = codes_with(Role.REPAIRED_BEFORE_START) | codes_with(Role.OF_NEXT_START)
 """Of a partition whose files are repaired first: the plan that is made then answers them."""

@@ -8,6 +8,7 @@ who wins in the end. Source: Kafka 4.4, KafkaRaftClient#handleVoteRequest, Epoch
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
@@ -178,7 +179,7 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         UnreadableFileError: a log directory cannot be listed.
     """
     clusters: dict[str | None, list[PartitionDirectory]] = {}
-    missing = missing_directories(evidence, read_cluster_metadata(evidence))
+    missing = missing_directories(evidence, read_cluster_metadata(evidence, is_silent=True))
     request = ReadRequest(topics=frozenset({METADATA_TOPIC}))
     for directory in evidence.partition_directories(request):
         if directory.is_replica and directory.partition == 0:
@@ -197,7 +198,7 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
 def _read_quorum(
     cluster_id: str | None,
     directories: Iterable[PartitionDirectory],
-    roots: Iterable[LogDirectory],
+    roots: Sequence[LogDirectory],
 ) -> Quorum:
     copies: list[MetadataCopy] = []
     unread: list[UnreadCopy] = []
@@ -213,7 +214,8 @@ def _read_quorum(
         if (first := nodes.setdefault(copy.node_id, copy)) is not copy:
             raise UsageError(
                 f"node {copy.node_id} has two metadata logs, {shown(first.directory.path)} and "
-                f"{shown(copy.directory.path)}: give only the one that it would start with"
+                f"{shown(copy.directory.path)}: give only the one that it would start with, "
+                f"as in `{_without(copy, roots)}` or `{_without(first, roots)}`"
             )
     named = [each for each in copies if each.voters is not None and each.voters.voters]
     newest = max(named, key=lambda each: each.end, default=None)
@@ -229,6 +231,13 @@ def _read_quorum(
         unread=tuple(unread),
         voters=voters,
     )
+
+
+def _without(copy: MetadataCopy, roots: Sequence[LogDirectory]) -> str:
+    """The command without one of two copies."""
+    left_out = copy.directory.log_directory.path
+    paths = (shown(each.path) for each in roots if each.path != left_out)
+    return shlex.join(["kafkalog", "quorum", *paths])
 
 
 def _is_emptied(root: LogDirectory, voters: VoterSet) -> bool:
