@@ -227,7 +227,10 @@ class Report:
         for action in actions:
             text = ACTIONS[action].text(**brokers_of(kind, action))
             yield from wrapped(f"→ {text}", columns, indent=2, hanging=2)
-        for command in commands_of(actions, shown_places):
+        commands = commands_of(actions, shown_places)
+        if more := len(commands_of(actions, kind.incidents)) - len(commands):
+            commands.append(f"# and {plural(more, 'more command')} (--verbose)")
+        for command in commands:
             yield from command_lines(command, columns, indent=6)
 
     def member_lines(self, incident: Incident, columns: int) -> Iterator[Line]:

@@ -32,7 +32,7 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
         return
     if plan.partitions:
         yield ()
-    groups = [*_paragraphs(plan.open_findings)]
+    groups = [*_paragraphs([e for e in plan.open_findings if e not in plan.missing_directories])]
     done: set[object] = set()
     for same, text in groups[:_SHOWN]:
         first = same[0]
@@ -40,8 +40,7 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield from wrapped(shown(text), columns, beginning=beginning)
         repairs = tuple(repair for each in same[:_SHOWN] for repair in each.repairs)
         to_do = first.actions, repairs
-        is_step = first in plan.missing_directories
-        if (first.log_directory is not None or repairs) and to_do not in done and not is_step:
+        if (first.log_directory is not None or repairs) and to_do not in done:
             done.add(to_do)
             yield from to_do_lines(first.actions, repairs, columns, indent=2)
     if left := sum(len(same) for same, _ in groups[_SHOWN:]):

@@ -85,11 +85,12 @@ def directory_steps(plan: Plan) -> Iterator[PlanStep]:
             title=f"Put the missing {which} of {brokers_text(nodes)} back, or format the new disk",
             texts=(
                 *(shown(f"{each.message[0].upper()}{each.message[1:]}.") for each in found),
-                f"If the old disk is readable, or was only not supplied, mount and supply {it}, "
-                "and make this plan again. If it is lost, run this on its host once the new disk "
-                f"is mounted, or take {it} out of log.dirs. The other log directories stay as they "
-                "are. A controller without controller.quorum.voters also takes "
-                "--no-initial-controllers.",
+                f"As long as log.dirs names {it}, {brokers_text(nodes)} does not start without, "
+                f"not even as a controller. If {it} can be read or was only not supplied, mount "
+                "and supply it, and make this plan again. If the disk is lost, run this on its "
+                f"host once the new one is mounted, or take {it} out of log.dirs. The other log "
+                "directories stay as they are. A controller without controller.quorum.voters also "
+                "takes --no-initial-controllers.",
             ),
             commands=tuple(repair_commands(repairs)),
             brokers=tuple(nodes),

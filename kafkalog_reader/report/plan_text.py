@@ -21,7 +21,7 @@ from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 from kafkalog_reader.report.way_out import way_out_commands, way_out_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.election.unseen import Unseen
     from kafkalog_reader.audits.plan.plan import Plan
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
 """Steps that have a command for each partition or topic."""
 _METADATA_UNSOUND: Final = "the metadata log is not sound: read below before a node starts"
+_METADATA_ABSENT: Final = "no metadata log was supplied: read below before a node starts"
 _MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
@@ -87,6 +88,11 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
             f"Only broker {plan.brokers[0]} was supplied. What it cuts when it follows another "
             "leader, and whether it may lead, is unknown without the other copies."
         )
+        if plan.is_without_metadata:
+            text += (
+                " If the controllers have lost the metadata log, it sets every partition aside "
+                "(-stray)."
+            )
         yield from wrapped(text, columns, hanging=0)
 
 
@@ -116,9 +122,10 @@ def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
         why = f"unknown, because {reason or none}"
         if not reason and plan.has_zookeeper:
             why = "in ZooKeeper (/brokers/topics/TOPIC/partitions/N/state) and not in these files"
+        if_kept = ", if a controller has that log" if plan.is_without_metadata else ""
         yield (
             f"The in-sync replicas (ISR) of {_counted(count, 'partition', 'partitions')} are "
-            f"{why}: this order is safe whatever they are."
+            f"{why}: this order is safe whatever they are{if_kept}."
         )
 
 
@@ -150,31 +157,34 @@ def unseen_texts(plan: Plan) -> list[str]:
     return [
         shown(
             f"{of_same[0] if len(of_same) == 1 else several_text(of_same)}: "
-            f"{_unseen_text(unseen, is_one_broker=plan.is_one_broker)}"
+            f"{_unseen_text(unseen, plan.brokers if plan.is_one_broker else ())}"
         )
         for unseen, of_same in names.items()
     ]
 
 
-def _unseen_text(unseen: Unseen, *, is_one_broker: bool) -> str:
+def _unseen_text(unseen: Unseen, alone: Sequence[int]) -> str:
     names = brokers_text(unseen.brokers)
     if unseen.role is UnseenRole.ALL_IN_SYNC:
         return (
             f"the in-sync replicas ({names}) hold every committed record, and no copy of them was "
             "supplied. What the supplied copies lack is unknown, and would be lost: supply those "
             "copies first, unless they were already replaced by a merged log that was supplied. "
-            f"{_if_lost_for_ever(is_one_broker=is_one_broker)}"
+            f"{_if_lost_for_ever(is_one_broker=bool(alone))}"
         )
     if unseen.role is UnseenRole.LEADER:
-        who = f"according to the metadata log {names} leads, and no copy of it was supplied"
+        who = f"according to the metadata log {names} leads, and its copy was not supplied"
     else:
         verb = "is" if len(unseen.brokers) == 1 else "are"
         who = (
             f"according to the metadata log {names} {verb} in sync, and may hold what the copies "
             "here lack"
         )
-    if is_one_broker:
-        return f"{who}. If this copy is elected before it, what only it holds is lost."
+    if alone:
+        return (
+            f"{who}. If {brokers_text(alone)} is elected before {names}, records that only {names} "
+            f"{'has' if len(unseen.brokers) == 1 else 'have'} are lost."
+        )
     return (
         f"{who}. What only it holds is unknown, and these steps would lose it: supply its copy and "
         "make the plan again. Follow these steps only where that copy is gone for good, or where a "
@@ -200,8 +210,17 @@ def _counted(number: int, one: str, several: str) -> str:
 
 
 def headline(plan: Plan) -> str:
-    """The order of starts and what it loses, and what is lost already."""
-    return " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
+    """What is missing, the order of starts and what it loses, and what is lost already."""
+    answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
+    missing = plan.missing_directories
+    if not missing:
+        return answer
+    it, is_, exists = ("it", "is", "exists") if len(missing) == 1 else ("they", "are", "exist")
+    said = ", and ".join(each.message for each in missing[:_SHOWN])
+    return (
+        f"{said[0].upper()}{said[1:]}. If {it} {exists}, supply what is missing and make this plan "
+        f"again. Only if {it} {is_} lost: {_lowered(answer)}"
+    )
 
 
 def _headline(plan: Plan) -> str:
@@ -280,11 +299,13 @@ def _is_metadata_unsound(plan: Plan) -> bool:
 
 
 def _but(plan: Plan) -> str:
+    if plan.may_lack_metadata:
+        return f"but {_METADATA_ABSENT}"
     if _is_metadata_unsound(plan):
         return f"but {_METADATA_UNSOUND}"
-    of_directories = all(each.log_directory is not None for each in plan.open_findings)
-    if not of_directories and all(each.code in _MISSING for each in plan.open_findings):
+    if all(each.code in _MISSING for each in plan.open_findings):
         return "but not every replica is here"
+    of_directories = all(each.log_directory is not None for each in plan.open_findings)
     return f"but not every {'log directory' if of_directories else 'copy'} is sound"
 
 

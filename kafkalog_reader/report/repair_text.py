@@ -11,6 +11,7 @@ from kafkalog_reader.audits.integrity.file_repair import (
     Format,
     Move,
     Rewrite,
+    RunAgain,
     SetOffset,
     aside_path,
 )
@@ -52,6 +53,16 @@ def format_commands(repair: Format) -> tuple[str, ...]:
         "kafka-storage.sh format --ignore-formatted "
         f"--cluster-id {shell_word(shown(repair.cluster_id))} --config SERVER_PROPERTIES",
     )
+
+
+def again_commands(repair: RunAgain) -> tuple[str, ...]:
+    """Audit these paths alone."""
+    paths = " ".join(shell_word(shown(each)) for each in repair.paths)
+    command = f"kafkalog verify {paths}"
+    if repair.topic:
+        place = f"--topic {shell_word(repair.topic)} --partition {repair.partition}"
+        command = f"replica-diff {paths} {place}"
+    return f"# {shown(repair.why)}:", command
 
 
 def fetch_commands(host: str, source: str, path: str, *, leave_out: str = "") -> tuple[str, ...]:
@@ -104,6 +115,8 @@ def _commands(repair: Repair) -> Iterator[str]:
         )
     elif isinstance(repair, Format):
         yield from format_commands(repair)
+    elif isinstance(repair, RunAgain):
+        yield from again_commands(repair)
     elif isinstance(repair, Rewrite):
         yield from rewrite_commands(repair.path, repair.lines)
     else:

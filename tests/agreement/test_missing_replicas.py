@@ -125,7 +125,7 @@ def test_without_the_leaders_copy_no_claim_is_about_more_than_what_was_supplied(
     verify, diff, plan = said_by(without_the_leader(tmp_path / "evidence"), capfd)
     assert "Nothing is lost" not in plan
     assert plan.startswith("Start broker 2, then brokers 0 and 1. No supplied record is lost")
-    assert "according to the metadata log broker 0 leads, and no copy of it was supplied" in plan
+    assert "according to the metadata log broker 0 leads, and its copy was not supplied" in plan
     assert "supply its copy and make the plan again" in plan
     for text in (verify, diff, plan):
         assert "KL-012 HIGH" in text
@@ -154,7 +154,7 @@ def test_what_every_supplied_copy_loses_may_be_on_the_leader(
     _, diff, plan = said_by(root, capfd)
     assert "Whoever leads" not in diff
     assert "every leader loses" not in plan
-    assert "no copy of it was supplied" in plan
+    assert "its copy was not supplied" in plan
 
 
 @pytest.mark.parametrize(("capture", "alone"), [("s1/stale", 1), ("s5_1/a-down", 1)])
@@ -169,7 +169,7 @@ def test_a_follower_alone_is_not_all_there_is(
     assert "KL-012 MEDIUM" in verify
     assert "broker 0 leads: what was supplied may lack records" in verify
     assert "KL-012 in 1 partition" in diff
-    assert "according to the metadata log broker 0 leads, and no copy of it was supplied" in plan
+    assert "according to the metadata log broker 0 leads, and its copy was not supplied" in plan
 
 
 def test_a_copy_in_the_isr_may_be_supplied_alone(

@@ -59,6 +59,15 @@ def test_the_plan_restores_the_directory_before_any_start(state: Path, run: Run)
     ]
 
 
+def test_the_plan_holds_only_if_the_disk_is_lost(state: Path, run: Run) -> None:
+    text = " ".join(run("plan", lose_disk(state)).out.split())
+    assert text.startswith(
+        f"According to the metadata log 2 partitions are in log directory {Y} of broker 0, which "
+        "was not supplied. If it exists, supply what is missing and make this plan again. Only if "
+        "it is lost: "
+    )
+
+
 def test_a_salvage_of_the_rest_is_not_complete(state: Path, run: Run, tmp_path: Path) -> None:
     whole = run("salvage", state, "--topic", "t", "--output", tmp_path / "whole")
     assert whole.status == 0
@@ -84,3 +93,13 @@ def test_a_controller_does_not_start_without_it(state: Path, run: Run) -> None:
     assert "can start, node 0 only with the log directory that is missing there" in text
     assert f"names log directory {Y} of broker 0, which was not supplied" in text
     assert "kafka-storage.sh format --ignore-formatted" in text
+
+
+def test_nothing_is_said_of_two_copies_where_a_file_is_missing(state: Path, run: Run) -> None:
+    """That advice is for directories that refuse each other."""
+    (state / "0y" / "meta.properties").unlink()
+    out = run("verify", f"0={state / '0x'}", f"0={state / '0y'}", state / "1z").out
+    text = " ".join(out.split())
+    assert "meta.properties missing" in text
+    assert "restore meta.properties" in text
+    assert "move one of the two copies out" not in text

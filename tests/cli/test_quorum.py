@@ -100,6 +100,10 @@ def test_two_logs_of_one_node_are_refused(tmp_path: Path, run: Run) -> None:
     printed = run("quorum", *paths)
     assert printed.status == 2
     assert "node 1 has two metadata logs" in printed.err
+    for path in paths:
+        (alone,) = path.glob("broker-*")
+        assert f"`kafkalog quorum {alone}`" in printed.err
+        assert run("quorum", alone).status != 2
 
 
 def test_paths_without_a_metadata_log_are_an_error(run: Run) -> None:

@@ -423,3 +423,16 @@ def test_verdicts_with_one_word_are_counted_together(tmp_path: Path) -> None:
     cluster(tmp_path, {0: wrong, 1: right})
     out = CliRunner().invoke(replica_diff, [str(tmp_path)], standalone_mode=False).output
     assert out.splitlines()[0] == "2 partitions, 2 brokers: 2 not sound"
+
+
+def test_commands_that_are_left_out_are_counted(tmp_path: Path, run: Run) -> None:
+    """A block of commands looks complete; each of these folders keeps the broker from starting."""
+    cluster(tmp_path, {0: replica("a@0/e0")})
+    for name in ("one", "two", "three", "four"):
+        (tmp_path / "broker-0" / name).mkdir()
+    commands = [f"mv {tmp_path}/broker-0/{name} " for name in ("four", "one", "three")]
+    answer = run("verify", tmp_path)
+    text = " ".join(answer.out.replace("\\\n", "").split())
+    assert all(each in text for each in commands)
+    assert "# and 1 more command (--verbose)" in text
+    assert "more command" not in run("verify", tmp_path, "--verbose").out

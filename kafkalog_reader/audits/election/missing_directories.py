@@ -19,6 +19,7 @@ from kafkalog_reader.io.names import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.io.evidence import Evidence, LogDirectory
 
@@ -63,7 +64,7 @@ def missing_directories(
     """Find them by the ids in ``meta.properties`` and in the registrations of the brokers.
 
     Of a broker with a log directory whose id is unknown, or of which only some partitions were
-    copied, nothing is said.
+    copied, nothing is said; nor where log directories were skipped, because any may be one of them.
 
     Args:
         evidence: the supplied paths.
@@ -71,11 +72,18 @@ def missing_directories(
     """
     return tuple(
         each
-        for cluster_id, cluster in clusters.items()
+        for cluster_id, cluster in (() if evidence.skipped else clusters.items())
         for each in _of_cluster(
             [root for root in evidence.roots if root.cluster_id == cluster_id], cluster
         )
     )
+
+
+def had_replica(missing: MissingDirectory, membership: PartitionMembership) -> bool:
+    """Whether a replica of a partition was in that log directory, as far as is known."""
+    broker = missing.broker_id
+    own = membership.directory_of(broker)
+    return broker in membership.replicas and own in (None, missing.directory_id)
 
 
 def _of_cluster(roots: list[LogDirectory], cluster: ClusterMetadata) -> Iterator[MissingDirectory]:
@@ -108,15 +116,9 @@ def directory_missing_finding(missing: MissingDirectory) -> Finding:
     """KL-317."""
     count = missing.partitions
     lived = f"{count:,} partitions are" if count != 1 else "1 partition is"
-    message = f"according to the metadata log {lived} in {missing.place}, which was not supplied"
-    if not missing.is_alone:
-        message += (
-            f"; as long as log.dirs names it, broker {missing.broker_id} does not start without it "
-            "or a formatted new disk, not even as a controller"
-        )
     return finding(
         LOG_DIRECTORY_MISSING,
-        message,
+        f"according to the metadata log {lived} in {missing.place}, which was not supplied",
         severity="I" if missing.is_alone else None,
         confidence="possible" if missing.is_alone else "proven",
         directory=PartitionDirectory.whole(missing.root),

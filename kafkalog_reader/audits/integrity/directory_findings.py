@@ -34,7 +34,7 @@ from kafkalog_reader.audits.integrity.checkpoint_findings import (
     checkpoint_problem,
     temporary_files,
 )
-from kafkalog_reader.audits.integrity.file_repair import Move, move_aside
+from kafkalog_reader.audits.integrity.file_repair import Move, RunAgain, move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import (
     folders_of_siblings,
@@ -146,7 +146,22 @@ def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Fi
                 f"broker {broker_id} has the partition twice and will not start: {paths}",
                 directory=min(reversed(same), key=_reach),
                 evidence={"directories": paths},
+                repairs=tuple(_compared_alone(same, directories)),
             )
+
+
+def _compared_alone(
+    same: Sequence[PartitionDirectory], directories: Sequence[PartitionDirectory]
+) -> Iterator[RunAgain]:
+    """Compare each copy of a broker with those of the others; nothing if there are no others."""
+    others = [each.log_directory.path for each in directories if each not in same]
+    for each in same if others else ():
+        yield RunAgain(
+            why=f"only the copy in {each.log_directory.path}, and those of other brokers",
+            paths=(each.log_directory.path, *others),
+            topic=each.topic or "",
+            partition=each.partition or 0,
+        )
 
 
 def _reach(directory: PartitionDirectory) -> tuple[int, int]:

@@ -97,8 +97,24 @@ class Format:
     node: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAgain:
+    """Audit again only what belongs together; no file is changed.
+
+    Attributes:
+        why: what these paths have in common.
+        paths: of log directories.
+        topic: of the partition to compare; empty: verify all.
+    """
+
+    why: str
+    paths: tuple[str, ...]
+    topic: str = ""
+    partition: int = 0
+
+
 FileRepair = Move | Write | Rewrite | Copy | Format
-Repair = FileRepair | SetOffset
+Repair = FileRepair | SetOffset | RunAgain
 
 
 def aside_path(root: str, name: str) -> str:

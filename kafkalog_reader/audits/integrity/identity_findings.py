@@ -64,11 +64,13 @@ def identity_finding(
     path = posixpath.join(root.path, META_PROPERTIES)
     is_kraft = is_kraft or METADATA_LOG in live_partitions(root)
     severity = "H"
+    actions: tuple[str, ...] | None = None
     repairs: tuple[FileRepair, ...] = ()
     try:
         content = read_if_present(path, METADATA_LIMIT, context=root.context)
         if content is None:
             severity, problem = _missing(root, is_kraft=is_kraft)
+            actions = (RESTORE_IDENTITY,)
             repairs = (Write(path=path, lines=lines),) if lines else ()
         else:
             labelled = root if has_label else replace(root, named=None)
@@ -80,6 +82,8 @@ def identity_finding(
         problem = error.problem
     if not problem:
         return None
+    if METADATA_LOG in problem:
+        actions = (KEEP_ONE_DIRECTORY, RESTORE_IDENTITY)
     if lines and not repairs:
         repairs = (move_aside(root.path, META_PROPERTIES), Write(path=path, lines=lines))
     return finding(
@@ -88,7 +92,7 @@ def identity_finding(
         severity=severity,
         directory=PartitionDirectory.whole(root),
         file=META_PROPERTIES,
-        actions=(KEEP_ONE_DIRECTORY, RESTORE_IDENTITY) if METADATA_LOG in problem else None,
+        actions=actions,
         repairs=repairs,
     )
 
@@ -114,7 +118,11 @@ def _missing(root: LogDirectory, *, is_kraft: bool) -> tuple[str, str]:
     if signs.has_segments and not signs.time_indexes:
         return "I", "missing, as before release 0.9: give the broker as N=PATH"
     if root.broker_id is not None:
-        return "M", f"missing; the directory is taken for that of node {root.broker_id}"
+        return (
+            "M",
+            f"missing; the directory is taken for that of node {root.broker_id}. A KRaft node does "
+            "not start without the file",
+        )
     return "H", "missing: cluster and node are unknown"
 
 

@@ -243,7 +243,8 @@ class _Auditor:
         }
         if isinstance(comparison, Comparison):
             named = named_leader(histories, self.membership)
-            bounds = commit_bounds(histories, in_sync(histories, self.membership), named)
+            unclean = () if self.membership is None else self.membership.unclean_epochs
+            bounds = commit_bounds(histories, in_sync(histories, self.membership), named, unclean)
         for replica, stream in streams.items():
             yield ReplicaAudit(
                 files=replica,

@@ -9,17 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY, RENAME_FOLDER
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.input_rules import REPLICA_NOT_SUPPLIED
-from kafkalog_reader.audits.election.missing_directories import missing_directories
+from kafkalog_reader.audits.election.missing_directories import had_replica, missing_directories
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
 from kafkalog_reader.audits.partition.moved_aside import moved_copy
 from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
-from kafkalog_reader.audits.partition.supply_findings import renamed_text
+from kafkalog_reader.audits.partition.supply_findings import name_moves, renamed_text
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.evidence import PartitionDirectory
@@ -28,7 +28,6 @@ from kafkalog_reader.io.names import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.io.checkpoints import TopicPartition
@@ -50,6 +49,7 @@ class WithoutCopy:
         is_lost: whether each of its brokers was supplied, and no copy can be expected elsewhere.
         missing: log directories of its brokers that were not supplied and had a replica.
         renamed: folders of it that no broker loads.
+        topic_id: by the metadata log.
     """
 
     cluster_id: str | None
@@ -60,6 +60,7 @@ class WithoutCopy:
     is_lost: bool
     missing: tuple[MissingDirectory, ...]
     renamed: tuple[PartitionDirectory, ...]
+    topic_id: str
 
     @property
     def name(self) -> str:
@@ -95,7 +96,7 @@ def without_copy(
         clusters: what the metadata logs have, by cluster id.
     """
     roots: dict[tuple[str | None, int | None], list[LogDirectory]] = defaultdict(list)
-    for root in evidence.roots:
+    for root in () if evidence.skipped else evidence.roots:
         if not is_part_of_log_directory(root):
             roots[root.cluster_id, root.broker_id].append(root)
     missing = missing_directories(evidence, clusters)
@@ -121,8 +122,9 @@ def without_copy(
                     _are_all(of_broker, cluster.brokers.get(broker, ()), gone)
                     for broker, of_broker in zip(brokers, own, strict=True)
                 ),
-                missing=tuple(each for each in gone if _had(each, membership)),
+                missing=tuple(each for each in gone if had_replica(each, membership)),
                 renamed=tuple(found),
+                topic_id=membership.topic_id,
             )
 
 
@@ -171,13 +173,6 @@ def _are_all(
     return any(each.root in roots and not each.is_alone for each in gone)
 
 
-def _had(missing: MissingDirectory, membership: PartitionMembership) -> bool:
-    """Whether a replica was in that log directory, as far as is known."""
-    broker = missing.broker_id
-    own = membership.directory_of(broker)
-    return broker in membership.replicas and own in (None, missing.directory_id)
-
-
 def _lost(lost: WithoutCopy) -> Finding:
     is_one = len(lost.brokers) == 1
     effect = renamed_text(lost.renamed, lost.brokers)
@@ -199,6 +194,7 @@ def _lost(lost: WithoutCopy) -> Finding:
         text += f"; by a checkpoint, records below offset {lost.high_watermark:,} were committed"
     root = lost.roots[0]
     is_critical = lost.may_have_records and not lost.moved and not lost.renamed
+    moves = () if lost.moved else name_moves(lost.renamed, lost.brokers, lost.topic_id)
     return finding(
         REPLICA_DIRECTORY_MISSING,
         text,
@@ -216,7 +212,8 @@ def _lost(lost: WithoutCopy) -> Finding:
             "brokers": ", ".join(map(str, lost.brokers)),
             "highWatermark": lost.high_watermark,
         },
-        actions=(LOOK_FOR_A_COPY,),
+        actions=(RENAME_FOLDER if moves else LOOK_FOR_A_COPY,),
+        repairs=moves,
     )
 
 
@@ -227,7 +224,7 @@ def _elsewhere(partitions: Sequence[WithoutCopy], roots: Sequence[LogDirectory])
     return finding(
         REPLICA_NOT_SUPPLIED,
         without_copy_text(partitions),
-        severity="M" if len(supplied) > 1 else "I",
+        severity="H" if len(supplied) > 1 else "I",
         directory=PartitionDirectory.whole(roots[0]),
         evidence={"partitions": len(partitions), "first": ", ".join(names)},
     )

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.election.missing_directories import had_replica
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
 from kafkalog_reader.audits.partition.supply_findings import (
     Supply,
@@ -20,19 +21,24 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.io.evidence import Evidence, Identity, LogDirectory, PartitionDirectory
 
 
-def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[PartitionUnit]:
+def with_supply(
+    units: Iterable[PartitionUnit], evidence: Evidence, missing: Sequence[MissingDirectory] = ()
+) -> Iterator[PartitionUnit]:
     """Yield the units of each topic once all of them are known.
 
     Args:
         units: sorted by topic.
-        evidence: which brokers were supplied completely; nothing is missing from a partial copy.
+        evidence: which brokers were supplied completely; nothing is missing from a partial copy,
+            and anything may be in a log directory that was skipped.
+        missing: registered log directories that were not supplied.
     """
     brokers: dict[str | None, set[int]] = defaultdict(set)
-    for root in evidence.roots:
+    for root in () if evidence.skipped else evidence.roots:
         if root.broker_id is not None and not is_part_of_log_directory(root):
             brokers[root.cluster_id].add(root.broker_id)
     renamed = _Renamed(evidence)
@@ -55,9 +61,26 @@ def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[
                 continue
             else:
                 supply = suggested_supply(unit.directories, replicas[cluster_id], here)
+            if supply.lacking and unit.membership is not None:
+                supply = replace(supply, missing=_missing(missing, supply.lacking, unit))
             if supply.lacking:
                 supply = replace(supply, renamed=renamed.of(unit.directories[0], supply.lacking))
             yield replace(unit, supply=supply)
+
+
+def _missing(
+    missing: Sequence[MissingDirectory], lacking: Sequence[int], unit: PartitionUnit
+) -> tuple[MissingDirectory, ...]:
+    """The log directories that may have the replicas of brokers without a folder of it."""
+    cluster_id = unit.directories[0].log_directory.cluster_id
+    assert unit.membership is not None
+    return tuple(
+        each
+        for each in missing
+        if each.broker_id in lacking
+        and each.root.cluster_id == cluster_id
+        and had_replica(each, unit.membership)
+    )
 
 
 def _without_log(unit: PartitionUnit, evidence: Evidence) -> tuple[LogDirectory, ...]:

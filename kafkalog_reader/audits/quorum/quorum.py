@@ -8,6 +8,7 @@ who wins in the end. Source: Kafka 4.4, KafkaRaftClient#handleVoteRequest, Epoch
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,13 +20,14 @@ from kafkalog_reader.audits.quorum.metadata_copy import (
     missing_log,
     read_metadata_copy,
 )
+from kafkalog_reader.audits.quorum.rolled_back import RolledBack, rolled_back
 from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.log_directory import live_partitions
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
@@ -48,6 +50,7 @@ class Quorum:
         copies: by node id; those of brokers, which do not vote, too.
         voters: the set in force: the one that the copy with the last record names.
         missing_directories: of the nodes that were supplied.
+        rolled_back: what partitions prove about copies that lost their ends.
     """
 
     cluster_id: str | None
@@ -55,6 +58,7 @@ class Quorum:
     unread: tuple[UnreadCopy, ...]
     voters: VoterSet | None
     missing_directories: tuple[MissingDirectory, ...] = ()
+    rolled_back: RolledBack = field(default_factory=RolledBack)
     _partings: dict[tuple[int, int], Parting] = field(default_factory=dict, compare=False)
 
     def voter_of(self, copy: MetadataCopy) -> Voter | None:
@@ -96,9 +100,13 @@ class Quorum:
         return len(self.missing) + sum(1 for _ in forgotten)
 
     def has_forgotten(self, copy: MetadataCopy) -> bool:
-        """Whether a voter's copy lacks what it may have held: its disk is new, or damaged."""
+        """Whether a voter's copy lacks what it may have held: its disk is new, damaged or older.
+
+        If no copy has the end of the log, it is not known which voters had it.
+        """
         is_new = copy.is_empty and any(not each.is_empty for each in self.copies)
-        return is_new or bool(copy.batches.damage)
+        is_older = bool(self.rolled_back.lost_end) or copy.node_id in self.rolled_back.nodes
+        return is_new or is_older or bool(copy.batches.damage)
 
     def naming_as_leader(self, copy: MetadataCopy) -> tuple[MetadataCopy, ...]:
         """Voters whose ``quorum-state`` names a controller that has forgotten that it leads.
@@ -171,7 +179,7 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         UnreadableFileError: a log directory cannot be listed.
     """
     clusters: dict[str | None, list[PartitionDirectory]] = {}
-    missing = missing_directories(evidence, read_cluster_metadata(evidence))
+    missing = missing_directories(evidence, read_cluster_metadata(evidence, is_silent=True))
     request = ReadRequest(topics=frozenset({METADATA_TOPIC}))
     for directory in evidence.partition_directories(request):
         if directory.is_replica and directory.partition == 0:
@@ -180,13 +188,17 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         roots = [each for each in evidence.roots if each.cluster_id == cluster_id]
         quorum = _read_quorum(cluster_id, clusters[cluster_id], roots)
         of_cluster = tuple(each for each in missing if each.root.cluster_id == cluster_id)
-        yield replace(quorum, missing_directories=of_cluster)
+        yield replace(
+            quorum,
+            missing_directories=of_cluster,
+            rolled_back=rolled_back(evidence, cluster_id, quorum.copies),
+        )
 
 
 def _read_quorum(
     cluster_id: str | None,
     directories: Iterable[PartitionDirectory],
-    roots: Iterable[LogDirectory],
+    roots: Sequence[LogDirectory],
 ) -> Quorum:
     copies: list[MetadataCopy] = []
     unread: list[UnreadCopy] = []
@@ -202,7 +214,8 @@ def _read_quorum(
         if (first := nodes.setdefault(copy.node_id, copy)) is not copy:
             raise UsageError(
                 f"node {copy.node_id} has two metadata logs, {shown(first.directory.path)} and "
-                f"{shown(copy.directory.path)}: give only the one that it would start with"
+                f"{shown(copy.directory.path)}: give only the one that it would start with, "
+                f"as in `{_without(copy, roots)}` or `{_without(first, roots)}`"
             )
     named = [each for each in copies if each.voters is not None and each.voters.voters]
     newest = max(named, key=lambda each: each.end, default=None)
@@ -218,6 +231,13 @@ def _read_quorum(
         unread=tuple(unread),
         voters=voters,
     )
+
+
+def _without(copy: MetadataCopy, roots: Sequence[LogDirectory]) -> str:
+    """The command without one of two copies."""
+    left_out = copy.directory.log_directory.path
+    paths = (shown(each.path) for each in roots if each.path != left_out)
+    return shlex.join(["kafkalog", "quorum", *paths])
 
 
 def _is_emptied(root: LogDirectory, voters: VoterSet) -> bool:

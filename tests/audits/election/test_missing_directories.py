@@ -45,13 +45,17 @@ def test_a_lost_disk_is_named_with_what_was_there(state: Path) -> None:
     assert missing.severity == "H"
     assert missing.message == (
         f"according to the metadata log 2 partitions are in log directory {Y} of broker 0, which "
-        "was not supplied; as long as log.dirs names it, broker 0 does not start without it or a "
-        "formatted new disk, not even as a controller"
+        "was not supplied"
     )
     critical, other = of_code(found, "KL-310")
     if critical.directory is None:
         critical, other = other, critical
     assert (critical.severity, other.severity) == ("C", "H")
+    assert other.message == (
+        "according to the metadata log broker 0 should have a replica, and has no folder of it "
+        f"here, but log directory {Y} of broker 0 was not supplied; if that is lost, it will "
+        "create an empty one"
+    )
     assert critical.message.startswith(
         "according to the metadata log its only replica is on broker 0, and log directory "
         f"{Y} of broker 0 was not supplied"
