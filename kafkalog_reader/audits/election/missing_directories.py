@@ -66,8 +66,8 @@ def missing_directories(
     """Find them by the ids in ``meta.properties`` and in the registrations of the brokers.
 
     Of a broker with a log directory whose id is unknown, or of which only some partitions were
-    copied, nothing is said. A directory that no registration names is a new one, formatted in the
-    place of one that is missing.
+    copied, nothing is said; nor where log directories were skipped, because any may be one of them.
+    A directory that no registration names is a new one, formatted in the place of a missing one.
 
     Args:
         evidence: the supplied paths.
@@ -75,7 +75,7 @@ def missing_directories(
     """
     return tuple(
         each
-        for cluster_id, cluster in clusters.items()
+        for cluster_id, cluster in (() if evidence.skipped else clusters.items())
         for each in _of_cluster(
             [root for root in evidence.roots if root.cluster_id == cluster_id], cluster
         )

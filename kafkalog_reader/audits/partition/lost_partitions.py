@@ -96,7 +96,7 @@ def without_copy(
         clusters: what the metadata logs have, by cluster id.
     """
     roots: dict[tuple[str | None, int | None], list[LogDirectory]] = defaultdict(list)
-    for root in evidence.roots:
+    for root in () if evidence.skipped else evidence.roots:
         if not is_part_of_log_directory(root):
             roots[root.cluster_id, root.broker_id].append(root)
     missing = missing_directories(evidence, clusters)
