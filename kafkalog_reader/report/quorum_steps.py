@@ -49,6 +49,11 @@ def names_text(copies: Sequence[MetadataCopy]) -> str:
 
 def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
     """The steps; none where the voters elect a leader by themselves, or no order helps."""
+    if audit.quorum.rolled_back.lost_end:
+        yield QuorumStep(
+            text="First look for a newer copy of the metadata log, that of a broker too, and "
+            "give it to this command. Without one, the cluster goes on from an earlier state.",
+        )
     for copy in audit.quorum.startable:
         if missing := audit.quorum.lacking(copy):
             yield _restored(copy, missing)
@@ -79,9 +84,12 @@ def _restored(copy: MetadataCopy, missing: Sequence[MissingDirectory]) -> Quorum
 def _order(audit: QuorumAudit) -> Iterator[QuorumStep]:
     first = audit.start_first
     later = [each for each in audit.quorum.startable if each not in first]
+    held = "that may be committed"
+    if audit.quorum.rolled_back.lost_end:
+        held = "that is left and may be committed"
     yield QuorumStep(
         text=f"Start {names_text(first)}, and nothing else, until they have a leader. Only a "
-        "controller that holds everything that may be committed can be elected then.",
+        f"controller that holds everything {held} can be elected then.",
         commands=_describe(audit),
     )
     yield QuorumStep(text=f"Then start {names_text(later)}.")
