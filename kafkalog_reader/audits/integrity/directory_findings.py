@@ -79,8 +79,8 @@ _EFFECTS: Final = {
     "followers have fetched",
 }
 """What a start does without the rows of a checkpoint."""
-_SECONDS_UNTIL_WRITTEN: Final = 60
-"""log.flush.offset.checkpoint.interval.ms."""
+_SECONDS_UNTIL_WRITTEN: Final = {HIGH_WATERMARKS: 5, RECOVERY_POINTS: 60, LOG_STARTS: 60}
+"""replica.high.watermark.checkpoint.interval.ms, log.flush.[start.]offset.checkpoint.interval.ms"""
 _MAX_LISTED: Final = 1000
 """Maximum findings of one kind for a log directory, which may hold a million strange names."""
 
@@ -334,7 +334,7 @@ def _lost_its_rows(root: LogDirectory, name: str, names: Iterable[str]) -> bool:
     return (
         bool(root.clean_shutdown)
         or any(not is_absent(root, each) and not is_empty(root, each) for each in together)
-        or _was_used_for(root, names, seconds=_SECONDS_UNTIL_WRITTEN)
+        or _was_used_for(root, names, seconds=_SECONDS_UNTIL_WRITTEN[name])
     )
 
 
