@@ -46,6 +46,25 @@ def test_no_copy_is_replaced_that_truncates_once_the_file_is_right(tmp_path: Pat
     assert kinds.isdisjoint({"removeReplicas", "addReplicas", "moveAside"})
 
 
+def test_a_broker_that_starts_first_only_gets_the_file_that_it_needs(tmp_path: Path) -> None:
+    """Broker 0 has the file of another partition in t-0, and it alone has the end of u-0."""
+    log, end = "0-9/e0 10-19/e0", {"high_watermark": 20, "recovery_point": 20}
+    short = replica("0-9/e0", topic="u", high_watermark=10, recovery_point=10)
+    cluster(
+        tmp_path,
+        {
+            0: [replica(log, epochs="0:0 3:10", **end), replica(log, topic="u", **end)],
+            1: [replica(log, **end), short],
+            2: [replica(log, **end), short],
+        },
+        clean=(0, 1, 2),
+    )
+    (plan,) = objects(asked(plan_command, str(tmp_path), "--format", "json")[1])
+    kinds = [step["kind"] for step in plan["steps"]]
+    assert kinds.count("writeFile") == 1
+    assert "replaceCopy" not in kinds
+
+
 @pytest.mark.parametrize("epochs", ["0:7 3:10", "3:17"])
 def test_a_file_that_may_show_the_newer_log_start_is_not_written(
     epochs: str, tmp_path: Path

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import (
     CHECK_HARDWARE,
     COMPARE_REPLICAS,
+    NOTHING_TO_DO,
     WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.checkpoint_rules import CHECKPOINT_MISSING
 from kafkalog_reader.audits.catalogue.replica_rules import FOLLOWER_MAY_LOOP
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import elected
 from kafkalog_reader.audits.election.follower_outcome import follower_outcome
-from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
-from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
+from kafkalog_reader.audits.partition.epoch_rows import are_rebuilt, epoch_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -47,6 +48,21 @@ def advised_epoch_rows(
     )
     rows = ((each, epoch_rows(audit, each)) for each in audit.replicas if each in asked)
     return {each: found_rows for each, found_rows in rows if found_rows is not None}
+
+
+def without_rebuilt(audit: PartitionAudit, each: Finding) -> Finding:
+    """KL-302 without urgency where the next start writes the file by itself.
+
+    Brokers and controllers read the metadata log from its beginning at every start (Kafka 4.0,
+    KafkaMetadataLog: recoveryPoint 0, lastShutdownClean false).
+    """
+    if each.code != CHECKPOINT_MISSING or WRITE_EPOCHS not in each.actions:
+        return each
+    own = (r for r in audit.replicas if r.directory == each.directory)
+    if not (audit.is_metadata or any(are_rebuilt(audit, replica) for replica in own)):
+        return each
+    message = f"{each.message}; the next start reads the log again, and writes it"
+    return replace(each, severity="L", message=message, actions=(NOTHING_TO_DO,))
 
 
 def with_epoch_actions(audit: PartitionAudit, each: Finding) -> Finding:
@@ -159,7 +175,4 @@ def _written(audit: PartitionAudit, replica: ReplicaAudit) -> Candidate | None:
     found, candidate = epoch_rows(audit, replica), replica.candidate
     if found is None or candidate is None or candidate.log is None:
         return None
-    log = candidate.log
-    cache = LeaderEpochCache().assign_all(found.rows).truncate_from_end(log.log_end_offset)
-    cache = cache.truncate_from_start(log.log_start_offset)
-    return replace(candidate, log=replace(log, cache=cache))
+    return replace(candidate, log=found.loaded(candidate.log))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.integrity.file_repair import Rewrite, Write
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.log.moved_start import possible_log_start
 from kafkalog_reader.io.names import LEADER_EPOCHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kafkalog_reader.audits.log.epoch_log import EpochLog
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
@@ -42,6 +44,11 @@ class EpochRows:
         body = [f"{epoch} {start}" for epoch, start in self.rows]
         return (_VERSION, str(len(body)), *body)
 
+    def loaded(self, log: EpochLog) -> EpochLog:
+        """A log after its broker's start with this file."""
+        cache = LeaderEpochCache().assign_all(self.rows).truncate_from_end(log.log_end_offset)
+        return replace(log, cache=cache.truncate_from_start(log.log_start_offset))
+
     def repair(self, replica: ReplicaAudit) -> Write | Rewrite:
         """How to write the file of a replica."""
         path = posixpath.join(replica.directory.path.rstrip("/"), LEADER_EPOCHS)
@@ -51,9 +58,26 @@ class EpochRows:
 def epoch_rows(audit: PartitionAudit, replica: ReplicaAudit) -> EpochRows | None:
     """The rows to write; None if the file has them already, or a batch's epoch is in doubt.
 
-    An epoch that begins at the log end has no batches yet, and keeps its row. A first row that may
-    name a newer log start stays where it is.
+    Nor where there is no file and the next start reads the log again: after an unclean stop it does
+    so from the recovery point on, and writes the file. An epoch that begins at the log end has no
+    batches yet, and keeps its row. A first row that may name a newer log start stays where it is.
     """
+    found = _proved_rows(audit, replica)
+    return None if found is None or _start_writes(replica, found) else found
+
+
+def are_rebuilt(audit: PartitionAudit, replica: ReplicaAudit) -> bool:
+    """Whether the file is missing, and the next start writes it from the batches."""
+    found = _proved_rows(audit, replica)
+    return found is not None and _start_writes(replica, found)
+
+
+def _start_writes(replica: ReplicaAudit, found: EpochRows) -> bool:
+    log = None if replica.candidate is None else replica.candidate.log
+    return found.is_new and log is not None and found.loaded(log).cache == log.cache
+
+
+def _proved_rows(audit: PartitionAudit, replica: ReplicaAudit) -> EpochRows | None:
     if replica not in audit.replicas or _is_doubtful(audit, replica):
         return None
     entries = replica.files.epoch_entries

@@ -125,7 +125,10 @@ def choice_of(
         for each in best.followers
         if each.following.outcome is FollowingEnd.REFETCHES
     )
-    best = once_written(audit, best, epoch_files)
+    held = [once_written(audit, each, epoch_files) for each in audit.elections]
+    best = next(each for each in held if each.candidate is best.candidate)
+    effect = _effect(audit, best)
+    equals = frozenset(_broker(each.candidate) for each in held if _effect(audit, each) == effect)
     membership = audit.membership
     assigned = () if membership is None else membership.replicas
     not_supplied = tuple(each for each in assigned if each not in {*brokers, *lacking})
@@ -160,7 +163,7 @@ def choice_of(
                 lost=each.lacking,
                 never_in_sync=tuple(_broker(apart.follower) for apart in each.out_of_sync),
             )
-            for each in audit.elections
+            for each in held
             if _broker(each.candidate) not in equals
         ),
         merge=audit.merge,

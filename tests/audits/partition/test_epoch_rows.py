@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import replica
-from kafkalog_reader.audits.partition.epoch_rows import MAX_RISE, EpochRows, epoch_rows
+from kafkalog_reader.audits.partition.epoch_rows import (
+    MAX_RISE,
+    EpochRows,
+    are_rebuilt,
+    epoch_rows,
+)
 
 if TYPE_CHECKING:
     from tests.audits.conftest import Audited
@@ -73,3 +78,27 @@ def test_a_row_of_a_newer_log_start_stays(
     audit = audited(replica("0-3/e0 4-7/e0 8-11/e2", epochs=epochs, high_watermark=12))
     found = epoch_rows(audit, audit.replicas[0])
     assert (None if found is None else found.rows) == rows
+
+
+@pytest.mark.parametrize(
+    ("recovery_point", "clean", "is_rebuilt"),
+    [(None, False, True), (0, False, True), (None, True, False), (12, False, False)],
+)
+def test_a_start_that_reads_the_whole_log_writes_the_file(
+    recovery_point: int | None, clean: bool, is_rebuilt: bool, audited: Audited
+) -> None:
+    """LogLoader.recoverLog: after an unclean stop the segments above the recovery point are read.
+
+    LogSegment.recover assigns the leader epochs of their batches; after a clean stop none is read.
+    """
+    log = replica(
+        "0-3/e0 4-7/e0 8-11/e2",
+        files={"leader-epoch-checkpoint": None},
+        high_watermark=12,
+        recovery_point=recovery_point,
+        segment_bytes=100,
+    )
+    audit = audited(log, clean=(0,) if clean else ())
+    (copy,) = audit.replicas
+    assert are_rebuilt(audit, copy) == is_rebuilt
+    assert (epoch_rows(audit, copy) is None) == is_rebuilt
