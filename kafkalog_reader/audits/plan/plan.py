@@ -13,6 +13,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
+from kafkalog_reader.audits.quorum.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.open_finding import OpenFinding
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
+    from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
 _NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | codes_with(Role.NEVER_SETTLED)
 """Findings that no order of starts settles."""
@@ -47,6 +49,7 @@ class Plan:
         is_selected: whether other partitions of these brokers were not requested.
         has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        quorums: of the controllers whose metadata log was supplied.
     """
 
     paths: tuple[str, ...]
@@ -62,6 +65,7 @@ class Plan:
     is_selected: bool = False
     has_zookeeper: bool = False
     advised: frozenset[str] = frozenset()
+    quorums: tuple[QuorumAudit, ...] = ()
 
     @property
     def partitions(self) -> int:
@@ -153,6 +157,14 @@ class Plan:
         return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_MISSING)
 
     @property
+    def unsafe_quorums(self) -> tuple[QuorumAudit, ...]:
+        """Those where starting the controllers in any order can lose metadata, or end."""
+        if not self.choices:
+            return ()
+        lossy = (Verdict.MAY_LOSE, Verdict.CONTRADICTED)
+        return tuple(q for q in self.quorums if q.verdict in lossy or q.needed_but_stop)
+
+    @property
     def has_work(self) -> bool:
         """Whether anything has to be done, or is lost.
 
@@ -160,7 +172,7 @@ class Plan:
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching or c.epoch_rows for c in self.choices)
-        first = self.merged or self.waiting or self.missing_directories
+        first = self.merged or self.waiting or self.missing_directories or self.unsafe_quorums
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
     @cached_property
@@ -264,6 +276,7 @@ def plan_of(
     is_selected: bool = False,
     has_zookeeper: bool = False,
     advised: Iterable[str] = (),
+    quorums: Iterable[QuorumAudit] = (),
 ) -> Plan:
     """Make one procedure for all partitions.
 
@@ -278,6 +291,7 @@ def plan_of(
         is_selected: whether other partitions of these brokers were not requested.
         has_zookeeper: whether the cluster has ZooKeeper and no metadata log.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        quorums: of the controllers whose metadata log was supplied.
     """
     choices, unanswered = [], []
     for each in decided:
@@ -313,6 +327,7 @@ def plan_of(
         is_selected=is_selected,
         has_zookeeper=has_zookeeper,
         advised=frozenset(advised),
+        quorums=tuple(quorums),
     )
 
 
