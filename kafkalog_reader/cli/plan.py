@@ -91,7 +91,7 @@ def plan_command(
     request = registry.request(registry.table("divergence"), **options)
     evidence = supplied(paths)
     check_selection(evidence, request, lost=partial(lost_places, evidence, request))
-    decisions = Decisions(wanted, no_plan=_several_clusters(evidence))
+    decisions = Decisions(wanted, no_plan=evidence.why_incomplete or _several_clusters(evidence))
     found = ExitStatus()
     _decide(evidence, request, decisions, found, rows_on_stdout=output_format != "text")
     plan = decisions.plan(
@@ -111,7 +111,7 @@ def plan_command(
         with whole():
             text = plan_script(plan) if output_format == "script" else json.dumps(plan_object(plan))
             click.echo(text)
-    if (ended := found.status()) != CLEAN:
+    if (ended := found.status()) != CLEAN and not evidence.skipped:
         return ended
     if plan.has_no_answer:
         return TROUBLE

@@ -57,6 +57,11 @@ _START_WORDS: Final = {
     StartOutcome.BROKER_ABORTS: "with this copy the broker does not come up",
 }
 
+_METADATA_FIRST: Final = (
+    "First supply the metadata log, or check that metadata.log.dir of a controller still has "
+    "__cluster_metadata-0. If it is lost, start nothing: every broker would set its partitions "
+    "aside (-stray)."
+)
 _EXPLAINED: Final = {
     StartOutcome.HIDDEN: FORCE_RECOVERY,
     StartOutcome.STRAY: START_WILL_SET_ASIDE,
@@ -191,6 +196,7 @@ def _controllers(plan: Plan) -> PlanStep:
         title=f"Start the controllers{order} and no broker{forbid}; wait 30 seconds",
         texts=(
             *lacking_voters(plan),
+            *((_METADATA_FIRST,) if plan.is_without_metadata else ()),
             "Then the controllers have fenced every broker (broker.session.timeout.ms, 9 seconds "
             "by default). Until its turn as a broker comes below, start a node that is broker and "
             "controller in one with process.roles=controller, and with only its controller "

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
 """Steps that have a command for each partition or topic."""
 _METADATA_UNSOUND: Final = "the metadata log is not sound: read below before a node starts"
+_METADATA_ABSENT: Final = "no metadata log was supplied: read below before a node starts"
 _MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
@@ -87,6 +88,11 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
             f"Only broker {plan.brokers[0]} was supplied. What it cuts when it follows another "
             "leader, and whether it may lead, is unknown without the other copies."
         )
+        if plan.is_without_metadata:
+            text += (
+                " If the controllers have lost the metadata log, it sets every partition aside "
+                "(-stray)."
+            )
         yield from wrapped(text, columns, hanging=0)
 
 
@@ -116,9 +122,10 @@ def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
         why = f"unknown, because {reason or none}"
         if not reason and plan.has_zookeeper:
             why = "in ZooKeeper (/brokers/topics/TOPIC/partitions/N/state) and not in these files"
+        if_kept = ", if a controller has that log" if plan.is_without_metadata else ""
         yield (
             f"The in-sync replicas (ISR) of {_counted(count, 'partition', 'partitions')} are "
-            f"{why}: this order is safe whatever they are."
+            f"{why}: this order is safe whatever they are{if_kept}."
         )
 
 
@@ -297,6 +304,8 @@ def _is_metadata_unsound(plan: Plan) -> bool:
 
 
 def _but(plan: Plan) -> str:
+    if plan.may_lack_metadata:
+        return f"but {_METADATA_ABSENT}"
     if _is_metadata_unsound(plan):
         return f"but {_METADATA_UNSOUND}"
     if all(each.code in _MISSING for each in plan.open_findings):

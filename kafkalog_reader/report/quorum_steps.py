@@ -54,12 +54,17 @@ def names_text(copies: Sequence[MetadataCopy]) -> str:
 
 def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
     """The steps; none where the voters elect a leader by themselves, or no order helps."""
-    for copy in audit.quorum.startable:
-        if missing := audit.quorum.lacking(copy):
-            yield _restored(copy, missing)
     if flipped := {e: e.batches.flipped for e in audit.quorum.startable if e.batches.flipped}:
         yield _corrected(flipped)
         return
+    if audit.quorum.rolled_back.lost_end:
+        yield QuorumStep(
+            text="First look for a newer copy of the metadata log, that of a broker too, and "
+            "give it to this command. Without one, the cluster goes on from an earlier state.",
+        )
+    for copy in audit.quorum.startable:
+        if missing := audit.quorum.lacking(copy):
+            yield _restored(copy, missing)
     for copy in audit.needed_but_stop:
         naming = audit.quorum.naming_as_leader(copy)
         yield _moved_aside(naming, f"it names {node_name(copy)} as leader, which has forgotten it,")
@@ -76,9 +81,9 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
 def _corrected(copies: Mapping[MetadataCopy, FlipBit]) -> QuorumStep:
     return QuorumStep(
         text=f"Before any start, correct one flipped bit in the log of {names_text([*copies])}: "
-        "its checksum proves which one, and that nothing else in this batch is wrong. Otherwise the "
-        "start cuts the log there. Then give all files to kafkalog again: the steps that follow "
-        "are others.",
+        "its checksum proves which one, and that nothing else in this batch is wrong. Otherwise "
+        "the start cuts the log there. Then give all files to kafkalog again: the next steps are "
+        "others.",
         commands=tuple(repair_commands(copies.values())),
     )
 
@@ -98,9 +103,12 @@ def _restored(copy: MetadataCopy, missing: Sequence[MissingDirectory]) -> Quorum
 def _order(audit: QuorumAudit) -> Iterator[QuorumStep]:
     first = audit.start_first
     later = [each for each in audit.quorum.startable if each not in first]
+    held = "that may be committed"
+    if audit.quorum.rolled_back.lost_end:
+        held = "that is left and may be committed"
     yield QuorumStep(
         text=f"Start {names_text(first)}, and nothing else, until they have a leader. Only a "
-        "controller that holds everything that may be committed can be elected then.",
+        f"controller that holds everything {held} can be elected then.",
         commands=_describe(audit),
     )
     yield QuorumStep(text=f"Then start {names_text(later)}.")
@@ -114,7 +122,8 @@ def _replacement(audit: QuorumAudit, chosen: Outcome) -> Iterator[QuorumStep]:
     if len(chosen.votes) + len(refused) >= voters.majority:
         yield QuorumStep(
             text=f"A majority is here: repair what keeps {names_text(refused)} from starting, "
-            "which the table shows, and run this command again. Format no controller whose log is here.",
+            "which the table shows, and run this command again. Format no controller whose log is "
+            "here.",
         )
         return
     if voters.voter_at(chosen.copy.node_id, chosen.copy.directory_id) is None:

@@ -319,6 +319,23 @@ REPLACE_METADATA_LOG: Final = action(
     "ssh HOST_OF_BROKER_1 'tar -C /mnt/b1/kafka-logs -cf - __cluster_metadata-0' | "
     "tar -C /mnt/c1/metadata --exclude=quorum-state -xf -",
 )
+FIND_METADATA_LOG: Final = action(
+    "A46",
+    "find-metadata-log",
+    short="supply the metadata log, or check that metadata.log.dir of a controller still has "
+    "__cluster_metadata-0; if it is lost, start nothing, neither controller nor broker: brokers "
+    "would set all their partitions aside (-stray)",
+    explanation="Controllers that have no metadata log start with an empty one, without topics. "
+    "A broker sets the replicas of topics aside that the metadata does not name, and deletes "
+    "nothing; but no later start serves these folders. "
+    "metadata.log.dir is the first of log.dirs unless it is set, and brokers have a copy of the "
+    "log as well.",
+    warnings=(
+        "The copy of any node helps, that of a broker too: supply it, and kafkalog verify and "
+        "kafkalog quorum say where it goes.",
+    ),
+    command="ls -d METADATA_LOG_DIR/__cluster_metadata-0\nkafkalog quorum /mnt/c1 /mnt/b1 /mnt/b2",
+)
 COMPARE_METADATA_LOGS: Final = action(
     "A38",
     "compare-metadata-logs",

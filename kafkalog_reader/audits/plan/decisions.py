@@ -175,6 +175,7 @@ class Decisions:
             follow_links=follow_links,
             is_selected=is_selected,
             has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
+            is_without_metadata=0 not in self._meta_versions and not self._has_metadata_log,
             advised=self._advised,
             quorums=quorums,
         )

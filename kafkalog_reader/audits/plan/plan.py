@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import LOG_DIRECTORY_MISSING
-from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
+from kafkalog_reader.audits.catalogue.replica_rules import (
+    COMMITTED_RECORDS_MISSING,
+    CONTROLLERS_BEHIND,
+)
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.plan.choice import Choice
@@ -48,6 +51,7 @@ class Plan:
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
         has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
+        is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
         quorums: of the controllers whose metadata log was supplied.
     """
@@ -64,6 +68,7 @@ class Plan:
     follow_links: bool = False
     is_selected: bool = False
     has_zookeeper: bool = False
+    is_without_metadata: bool = False
     advised: frozenset[str] = frozenset()
     quorums: tuple[QuorumAudit, ...] = ()
 
@@ -149,6 +154,13 @@ class Plan:
             for each in start.settled
             if each.choice.preferred_leader not in (None, *each.leaders)
             and each.choice.preferred_leader in self.brokers
+        )
+
+    @property
+    def may_lack_metadata(self) -> bool:
+        """Whether whole log directories show that the metadata log may be lost."""
+        return self.is_without_metadata and any(
+            each.code == CONTROLLERS_BEHIND for each in self.severe
         )
 
     @property
@@ -275,6 +287,7 @@ def plan_of(
     follow_links: bool = False,
     is_selected: bool = False,
     has_zookeeper: bool = False,
+    is_without_metadata: bool = False,
     advised: Iterable[str] = (),
     quorums: Iterable[QuorumAudit] = (),
 ) -> Plan:
@@ -290,6 +303,7 @@ def plan_of(
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
         has_zookeeper: whether the cluster has ZooKeeper and no metadata log.
+        is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
         quorums: of the controllers whose metadata log was supplied.
     """
@@ -326,6 +340,7 @@ def plan_of(
         follow_links=follow_links,
         is_selected=is_selected,
         has_zookeeper=has_zookeeper,
+        is_without_metadata=is_without_metadata,
         advised=frozenset(advised),
         quorums=tuple(quorums),
     )

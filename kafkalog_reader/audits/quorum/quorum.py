@@ -22,6 +22,7 @@ from kafkalog_reader.audits.quorum.metadata_copy import (
     missing_log,
     read_metadata_copy,
 )
+from kafkalog_reader.audits.quorum.rolled_back import RolledBack, rolled_back
 from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.log_directory import live_partitions
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
@@ -51,6 +52,7 @@ class Quorum:
         copies: by node id; those of brokers, which do not vote, too.
         voters: the set in force: the one that the copy with the last record names.
         missing_directories: of the nodes that were supplied.
+        rolled_back: what partitions prove about copies that lost their ends.
     """
 
     cluster_id: str | None
@@ -58,6 +60,7 @@ class Quorum:
     unread: tuple[UnreadCopy, ...]
     voters: VoterSet | None
     missing_directories: tuple[MissingDirectory, ...] = ()
+    rolled_back: RolledBack = field(default_factory=RolledBack)
     _partings: dict[tuple[int, int], Parting] = field(default_factory=dict, compare=False)
 
     def voter_of(self, copy: MetadataCopy) -> Voter | None:
@@ -99,9 +102,13 @@ class Quorum:
         return len(self.missing) + sum(1 for _ in forgotten)
 
     def has_forgotten(self, copy: MetadataCopy) -> bool:
-        """Whether a voter's copy lacks what it may have held: its disk is new, or damaged."""
+        """Whether a voter's copy lacks what it may have held: its disk is new, damaged or older.
+
+        If no copy has the end of the log, it is not known which voters had it.
+        """
         is_new = copy.is_empty and any(not each.is_empty for each in self.copies)
-        return is_new or bool(copy.batches.damage)
+        is_older = bool(self.rolled_back.lost_end) or copy.node_id in self.rolled_back.nodes
+        return is_new or is_older or bool(copy.batches.damage)
 
     def naming_as_leader(self, copy: MetadataCopy) -> tuple[MetadataCopy, ...]:
         """Voters whose ``quorum-state`` names a controller that has forgotten that it leads.
@@ -185,7 +192,11 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         roots = [each for each in evidence.roots if each.cluster_id in group]
         quorum = _read_quorum(group[0], copies, unread, roots)
         of_cluster = tuple(each for each in missing if each.root.cluster_id in group)
-        yield replace(quorum, missing_directories=of_cluster)
+        yield replace(
+            quorum,
+            missing_directories=of_cluster,
+            rolled_back=rolled_back(evidence, group[0], quorum.copies),
+        )
 
 
 @dataclass(slots=True)
