@@ -67,7 +67,7 @@ def _checkpointed(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]
     version = file_version(path, context=context)
     if version is None:  # absent or not readable: reading it shows which
         return MappingProxyType(read_offset_checkpoint(path, context=context))
-    return _kept.rows(path, version, context.looking_again())
+    return _kept.rows(path, version, context)
 
 
 class FileVersion(NamedTuple):
@@ -123,7 +123,7 @@ class _Kept:
             if key in self._rows:
                 self._rows.move_to_end(key)
                 return self._rows[key]
-        rows = MappingProxyType(read_offset_checkpoint(path, context=context))
+        rows = MappingProxyType(read_offset_checkpoint(path, context=context.looking_again()))
         with self._lock:
             if key not in self._rows:
                 self._rows[key] = rows

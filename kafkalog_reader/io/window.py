@@ -138,22 +138,19 @@ class Windows:
         return window
 
     def _fill_window(self, window: memoryview, position: int) -> None:
+        if self._chunks is not None:
+            self._fill(window, position, self._chunks.read_into, None)
+            return
         cold: tuple[tuple[int, int], ...] = ()
-        if self._object is None and self._chunks is None:
+        if self._object is None:
             cold = tuple(cold_ranges(self._descriptor, position, position + len(window)))
         if cold:
             stop_reading_ahead(self._descriptor)
         try:
-            self._fill_by_limit(window, position)
+            self._fill(window, position, self._read_file_into, self._rate)
         finally:
             for start, stop in cold:
                 let_go(self._descriptor, start, stop)
-
-    def _fill_by_limit(self, window: memoryview, position: int) -> None:
-        if self._chunks is None:
-            self._fill(window, position, self._read_file_into, self._rate)
-        else:
-            self._fill(window, position, self._chunks.read_into, None)
 
     def _fill(
         self,

@@ -9,6 +9,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import RENAME_FOLDER
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     REPLICA_DIRECTORY_MISSING,
 )
@@ -19,7 +20,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole
-from kafkalog_reader.audits.integrity.file_repair import RunAgain
+from kafkalog_reader.audits.integrity.file_repair import Move, RunAgain
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.partition.cluster_identity import (
     clusters_of_one_directory,
@@ -142,6 +143,8 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         if len(supply.lacking) > 1:
             has = "should have replicas, and have no folder of it"
             renamed = renamed.replace("it will create an empty one", "they will create empty ones")
+        topic_id = None if audit.membership is None else audit.membership.topic_id
+        moves = name_moves(supply.renamed, supply.lacking, topic_id)
         if supply.missing:
             places = ", ".join(each.place for each in supply.missing)
             has = has.replace("of it", f"of it here, but {places} was not supplied")
@@ -153,6 +156,8 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
             f"{_without_in_sync(audit, supply)}",
             confidence="possible",
             evidence={"brokers": names},
+            actions=(RENAME_FOLDER,) if moves else None,
+            repairs=moves,
         )
 
 
@@ -175,6 +180,32 @@ def renamed_text(renamed: Sequence[PartitionDirectory], lacking: Sequence[int]) 
             f"to {shown(name)} while the broker is stopped, it can be compared"
         )
     return text
+
+
+def name_moves(
+    renamed: Sequence[PartitionDirectory], lacking: Sequence[int], topic_id: str | None
+) -> tuple[Move, ...]:
+    """How brokers get back a folder that was renamed, where its topic id is that of the topic.
+
+    Nothing where one of them has several. A future copy takes its place by itself.
+    """
+    own = [
+        each
+        for each in renamed
+        if each.state != "future"
+        and each.log_directory.broker_id in lacking
+        and topic_id is not None
+        and _topic_id(each) == topic_id
+    ]
+    if len({each.log_directory.broker_id for each in own}) < len(own):
+        return ()
+    return tuple(
+        Move(
+            path=each.path.rstrip("/"),
+            target=posixpath.join(each.log_directory.path, f"{each.topic}-{each.partition}"),
+        )
+        for each in own
+    )
 
 
 def _names(renamed: Sequence[PartitionDirectory]) -> str:
