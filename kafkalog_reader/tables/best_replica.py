@@ -12,6 +12,7 @@ import numpy as np
 
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
+    LocatedError,
     UnreadableFileError,
     UnsupportedFormatError,
 )
@@ -23,6 +24,7 @@ from kafkalog_reader.scan.log_tail import LogTail, end_after_damage, scan_tail
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.tables.contradictions import contradictions
+from kafkalog_reader.tables.unexplained_base import unexplained_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,6 +153,8 @@ def best_and_lacking(
 ) -> tuple[PartitionDirectory | None, Sequence[Lacking]]:
     """The copy whose last batch has the greatest leader epoch, then the greatest log end.
 
+    Of equal copies, the one whose log begins first.
+
     Also the offsets of other copies that it lacks, up to their last batch behind damage. None if no
     copy can be read and ``damage`` skips those that cannot.
 
@@ -184,7 +188,7 @@ def compared_copies(
     lengths = sorted(end.next_offset for end in ends)
     found = contradictions(replicas, lengths[-2]) if len(ends) > 1 else ()
     ranks = [_rank(tail) for tail in tails]
-    best = max(_not_outvoted(replicas, found, members), key=lambda number: ranks[number])
+    best = _most_complete(replicas, ranks, _not_outvoted(replicas, found, members))
     best_end = ends[best].next_offset
     contradicting = {
         replica: one.first_offset
@@ -232,6 +236,27 @@ def _not_outvoted(
     in_sync = () if members is None else members(replicas)
     outvoted = {each for one in found for each in one.outvoted(in_sync)}
     return [number for number in everything if replicas[number] not in outvoted] or everything
+
+
+def _most_complete(
+    replicas: Sequence[PartitionDirectory],
+    ranks: Sequence[tuple[int, int]],
+    numbers: Sequence[int],
+) -> int:
+    """The number of the copy with the highest rank; of equal ones, of the log that begins first.
+
+    A log start that DeleteRecords moved is no reason against a copy.
+    """
+    highest = max(ranks[number] for number in numbers)
+    equal = [number for number in numbers if ranks[number] == highest]
+    return min(equal, key=lambda number: _base(replicas[number])) if len(equal) > 1 else equal[0]
+
+
+def _base(replica: PartitionDirectory) -> int:
+    try:
+        return unexplained_base(replica)
+    except LocatedError:  # `kafkalog verify` reports the checkpoint
+        return 0
 
 
 def warn_of_lacking(

@@ -89,7 +89,8 @@ SEGMENT_MISSING: Final = rule(
     severity="H",
     title="a segment is missing",
     explanation="Offsets are missing between two segments, and other files show that a segment "
-    "was there: a producer snapshot, an index, or a file marked .deleted. Or a log of "
+    "was there: a producer snapshot, an index, or a file marked .deleted. Or a log begins later "
+    "than another copy, and its topic is only compacted or has retention.ms=-1. Or a log of "
     "__consumer_offsets or __transaction_state does not begin at 0, although it is only compacted, "
     "and no row of log-start-offset-checkpoint explains that.",
     start="A start does not notice. It deletes indexes and snapshots without a segment, and files "

@@ -191,7 +191,7 @@ class _Auditor:
             reason=_reason(replicas, comparison),
             started_at=self.started_at,
             may_be_compacted=self._may_be_compacted(directories),
-            is_only_compacted=self.topics is not None and self.topics.is_only_compacted(topic),
+            kept_because="" if self.topics is None else self.topics.kept_because(topic),
         )
         if isinstance(comparison, NotCompared) or audit.reason:
             return audit
