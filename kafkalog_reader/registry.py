@@ -146,8 +146,8 @@ def read(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a whole table, unit by unit, up to the limit.
 
-    ``request.hidden`` then knows of which logs no in-sync replica was supplied, unless the limit
-    was reached: what they hold beyond these would not be shown either.
+    ``request.hidden`` then knows of which logs no in-sync replica or no copy was supplied, unless
+    the limit was reached: what they hold beyond these would not be shown either.
     """
     return limited(_all_rows(table, evidence, request, progress), request.limit)
 
@@ -160,9 +160,10 @@ def _all_rows(
     for unit in table.units(evidence, request):
         yield from table.read(unit, request, progress or no_progress)
     if request.hidden is not None and (logs := table.logs_shown(request)):
-        from kafkalog_reader.audits.partition.outside_isr import note_not_in_sync
+        from kafkalog_reader.audits.partition.outside_isr import note_absent, note_not_in_sync
 
         note_not_in_sync(request.hidden, evidence, logs)
+        note_absent(request.hidden, evidence, logs[0])
 
 
 def limited(found: Iterable[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:

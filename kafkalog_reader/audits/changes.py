@@ -114,7 +114,7 @@ def changes(evidence: Evidence, request: ReadRequest, progress: Progress) -> Ite
         rows = [row for part in table.read(unit, asked, progress) for row in part.to_pylist()]
         seen.update((row["topic"], row["partition"]) for row in rows)
         topic = unit.directories[0].topic
-        expires = unit.topics is None or not unit.topics.is_only_compacted(topic)
+        expires = unit.topics is None or not unit.topics.kept_because(topic)
         yield from _of_partition(rows, bounds, expires=expires)
     everything = {(topic, partition) for _, topic, partition in bounds}
     for topic, partition in sorted(everything - seen):  # without records
@@ -158,7 +158,7 @@ def _of_partition(
         if kind in (ChangeKind.TRUNCATED, ChangeKind.REWRITTEN):
             every += _of_old(change, old, new)
         elif kind is ChangeKind.EXPIRED and not expires:
-            detail += ", and nothing deletes segments of a topic that is only compacted"
+            detail += ", and nothing deletes segments of this topic"
             every.append(replace(change, kind=ChangeKind.MISSING, detail=detail))
         else:
             every.append(change)

@@ -119,7 +119,7 @@ def groups_command(
     hidden = HiddenRecords()
     groups, rows = gathered(evidence, options, names, hidden=hidden)
     if names:
-        _check_names(names, groups)
+        _check_names(names, groups, hidden)
         groups = [each for each in groups if each["groupId"] in names]
         rows = [each for each in rows if each["groupId"] in names]
     totals = totals_of(groups, rows)
@@ -250,16 +250,19 @@ def _request(name: str, columns: tuple[str, ...] | None, options: dict[str, Any]
     return registry.request(registry.table(name), columns, **options)
 
 
-def _check_names(names: Sequence[str], groups: Sequence[Row]) -> None:
+def _check_names(names: Sequence[str], groups: Sequence[Row], hidden: HiddenRecords) -> None:
     from kafkalog_reader.tables.names import nearest
 
     known = {each["groupId"] for each in groups if each["groupId"] is not None}
+    absent = [each.file for each in hidden.ranges() if each.is_absent]
+    more = f" and {len(absent) - 1:,} more" if len(absent) > 1 else ""
+    elsewhere = f"; no copy of {absent[0]}{more} was supplied, where it may be" if absent else ""
     for name in names:
         if name not in known:
             raise OptionError(
                 "group",
                 f"no group named {name!r} in the supplied partitions of __consumer_offsets"
-                f"{nearest(name, known)}",
+                f"{nearest(name, known)}{elsewhere}",
             )
 
 

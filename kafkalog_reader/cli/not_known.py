@@ -125,11 +125,13 @@ def _sentence(each: HiddenRange) -> str:
             f"the in-sync replicas of {name} are those of {joined_ids(each.in_sync)}, which were "
             f"not supplied: newer {newer} than those shown may be there"
         )
+    effect = _EFFECTS.get("" if place is None else place[0], _OF_RECORDS)
+    if each.is_absent:
+        return f"no copy of {name} was supplied: {effect.partition(', maybe')[0]}"
     what = _subject(each, name)
     state = "missing" if each.is_missing else "unreadable"
     where = each.file if each.position is None else f"{each.file} at position {each.position}"
     found_in = "" if where == name else f" ({where})"
-    effect = _EFFECTS.get("" if place is None else place[0], _OF_RECORDS)
     return f"{what} {state}{found_in}: {effect}"
 
 

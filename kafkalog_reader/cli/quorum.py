@@ -63,7 +63,10 @@ def quorum_command(paths: tuple[str, ...], output_format: str) -> int:
     from kafkalog_reader.audits.quorum.quorum import read_quorums
     from kafkalog_reader.report.quorum_json import quorum_object
 
-    audits = [audit_quorum(each) for each in read_quorums(supplied(paths))]
+    evidence = supplied(paths)
+    if evidence.skipped:
+        raise LogLayoutError(evidence.why_incomplete)
+    audits = [audit_quorum(each) for each in read_quorums(evidence)]
     if not audits:
         raise LogLayoutError(
             "no metadata log (__cluster_metadata-0) is in the inputs: give the directories that "

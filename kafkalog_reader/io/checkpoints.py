@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import OrderedDict
@@ -66,7 +67,7 @@ def _checkpointed(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]
     version = file_version(path, context=context)
     if version is None:  # absent or not readable: reading it shows which
         return MappingProxyType(read_offset_checkpoint(path, context=context))
-    return _kept.rows(path, version, context.looking_again())
+    return _kept.rows(path, version, context)
 
 
 class FileVersion(NamedTuple):
@@ -122,7 +123,7 @@ class _Kept:
             if key in self._rows:
                 self._rows.move_to_end(key)
                 return self._rows[key]
-        rows = MappingProxyType(read_offset_checkpoint(path, context=context))
+        rows = MappingProxyType(read_offset_checkpoint(path, context=context.looking_again()))
         with self._lock:
             if key not in self._rows:
                 self._rows[key] = rows
@@ -181,21 +182,19 @@ def read_topic_id(partition_directory: str, *, context: ReadContext) -> str | No
     content = read_if_present(path, METADATA_LIMIT, context=context)
     if content is None:
         return None
-    return parse_topic_id(content, LogPosition(shown(path)))
+    return parse_topic_id(content, path)
 
 
-def parse_topic_id(content: bytes, where: LogPosition) -> str:
+def parse_topic_id(content: bytes, path: str) -> str:
     """The topic id in the content of a ``partition.metadata``, the same in all partitions.
 
     Raises:
         CorruptCheckpointError: it names no topic id.
     """
-    if len(content) > _METADATA_KEPT:
-        return parse_partition_metadata(content, where).topic_id
-    try:
-        return _topic_id_of(content)
-    except CorruptCheckpointError:
-        return parse_partition_metadata(content, where).topic_id  # raises with the right place
+    if len(content) <= _METADATA_KEPT:
+        with contextlib.suppress(CorruptCheckpointError):  # raised with the right place below
+            return _topic_id_of(content)
+    return parse_partition_metadata(content, LogPosition(shown(path))).topic_id
 
 
 @lru_cache(maxsize=64)

@@ -35,7 +35,7 @@ def manifest_beside(path: str) -> str | None:
     """
     if not path.endswith(".log"):
         return None
-    folder, file_name = os.path.split(path)
+    folder, _, file_name = path.rpartition("/")
     name = parse_remote_file_name(file_name)
     if name is None or name.kind != "log":
         return None

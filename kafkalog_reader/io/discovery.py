@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogLayoutError, LogPosition, UnreadableFileError
 from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
-from kafkalog_reader.io.folder import FolderKind, Leftovers, look_into
+from kafkalog_reader.io.folder import (
+    FolderKind,
+    Leftovers,
+    log_directories_behind,
+    look_into,
+)
 from kafkalog_reader.io.foreign_file import describe_foreign_file
 from kafkalog_reader.io.log_directory import (
     describe_log_directory,
@@ -103,6 +108,7 @@ class _Search:
     _root_keys_of_given: dict[FileKey, FileKey] = field(default_factory=dict)
     _looked_into: set[FileKey] = field(default_factory=set)
     _searched: list[str] = field(default_factory=list)
+    _links: list[str] = field(default_factory=list)
 
     def evidence(self) -> Evidence:
         """Everything found; parts of log directories that were also given count once."""
@@ -129,7 +135,19 @@ class _Search:
             ),
             context=self.context,
             searched=tuple(self._searched),
+            skipped=tuple(sorted(filter(self._is_skipped, self._links))),
         )
+
+    def _is_skipped(self, link: str) -> bool:
+        """Whether log directories are behind it that were not found by another path."""
+        for path in log_directories_behind(link):
+            try:
+                status = os.stat(path)
+            except OSError:
+                continue
+            if (status.st_dev, status.st_ino) not in self._looked_into:
+                return True
+        return False
 
     def look_at(self, argument: PathArgument) -> None:
         """Add what one argument names."""
@@ -177,6 +195,7 @@ class _Search:
         if folder.kind is FolderKind.LOG_DIRECTORY:
             self.roots[key] = self._described(path, argument, is_whole=True)
             return 1
+        self._links += folder.links
         seen = 0
         is_argument = depth == MAX_DEPTH
         if folder.kind is FolderKind.PARTITION_DIRECTORY or (

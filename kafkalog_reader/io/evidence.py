@@ -208,6 +208,8 @@ class Evidence:
             in it.
         remote: folders of remote segments (KIP-405), which are no replicas; ``remote_part`` has
             the evidence of those who read them.
+        skipped: log directories behind symbolic links that were not followed. Of no broker it is
+            known then that all its log directories were supplied.
     """
 
     roots: tuple[LogDirectory, ...]
@@ -215,11 +217,23 @@ class Evidence:
     context: ReadContext = field(default_factory=ReadContext)
     searched: tuple[str, ...] = field(default=(), compare=False, repr=False)
     remote: tuple[PartitionDirectory, ...] = ()
+    skipped: tuple[str, ...] = ()
 
     @property
     def follow_links(self) -> bool:
         """Whether symbolic links may be followed."""
         return self.context.follow_links
+
+    @property
+    def why_incomplete(self) -> str:
+        """Which log directories were skipped, and what to do; empty if none was."""
+        if not self.skipped:
+            return ""
+        links = ", ".join(map(shown, self.skipped))
+        return (
+            f"log directories behind symbolic links were skipped ({links}): pass --follow-links, "
+            "or give the paths that they lead to"
+        )
 
     def within(self, context: ReadContext) -> Evidence:
         """The same evidence, read in another way."""

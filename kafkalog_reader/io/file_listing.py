@@ -11,7 +11,7 @@ from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -21,16 +21,17 @@ FileStatus = tuple[os.stat_result, str | None]
 """Status of a file, and its real path if its name is a link."""
 
 
-def listed_files(directory: PartitionDirectory) -> Iterator[os.DirEntry[str]]:
-    """Yield the entries of a partition directory; none, and a warning, if it is gone.
+def listed_files(directory: PartitionDirectory) -> Sequence[os.DirEntry[str]]:
+    """The entries of a partition directory; none, and a warning, if it is gone.
 
     Raises:
         UnreadableFileError: it cannot be listed.
     """
     try:
-        yield from directory.context.entries(directory.path)
+        return directory.context.entries(directory.path)
     except FileNotFoundError:  # a running broker removes deleted and moved partitions
         logger.warning("%s: deleted since it was listed", shown(directory.path))
+        return ()
     except OSError as error:
         where = LogPosition(shown(directory.path))
         raise UnreadableFileError(error.strerror or str(error), where) from error

@@ -58,11 +58,13 @@ class FolderKind(Enum):
 class Folder:
     """One folder; ``files`` counts files that are not Kafka's, by pattern of the name.
 
-    ``folders`` is complete, except that it is empty for a partition directory.
+    ``folders`` is complete, except that it is empty for a partition directory. ``links`` lead to
+    folders and were not followed.
     """
 
     kind: FolderKind
     folders: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
     files: Counter[str] = field(default_factory=Counter)
 
 
@@ -97,6 +99,7 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
         UnreadableFileError: the operating system refused.
     """
     folders: list[str] = []
+    links: list[str] = []
     files: Counter[str] = Counter()
     found: set[FolderKind] = set()
     has_lock = has_marker = False
@@ -121,15 +124,15 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
                     found.add(FolderKind.REMOTE_PART)
                 elif entry.is_symlink() and os.path.isdir(entry.path):
                     files[_LINKS] += 1
+                    links.append(entry.path)
                 else:
                     files[_pattern(entry.name)] += 1
     except OSError as error:
         raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
     if has_marker and not any(map(_is_log_directory, folders)):
         found.add(FolderKind.LOG_DIRECTORY)
-    return Folder(
-        kind=_kind(found, folders, has_lock=has_lock), folders=sorted(folders), files=files
-    )
+    kind = _kind(found, folders, has_lock=has_lock)
+    return Folder(kind=kind, folders=sorted(folders), links=sorted(links), files=files)
 
 
 def _kind(found: set[FolderKind], folders: list[str], *, has_lock: bool) -> FolderKind:
@@ -147,6 +150,17 @@ def _kind(found: set[FolderKind], folders: list[str], *, has_lock: bool) -> Fold
     if FolderKind.REMOTE_PART in found and FolderKind.PARTITION_DIRECTORY not in found:
         return FolderKind.REMOTE_PART
     return FolderKind.PARTITION_DIRECTORY if found else FolderKind.OTHER
+
+
+def log_directories_behind(link: str) -> list[str]:
+    """The log directories that a link leads to, or whose parent it leads to; none is opened."""
+    if _is_log_directory(link):
+        return [link]
+    try:
+        with os.scandir(link) as entries:
+            return sorted(entry.path for entry in entries if _is_log_directory(entry.path))
+    except OSError:
+        return []
 
 
 def _is_log_directory(path: str) -> bool:

@@ -41,6 +41,8 @@ def settle_swaps(
         UnreadableFileError: a ``.swap`` log cannot be read.
     """
     live = tuple(segment for segment in found if segment.suffix is None)
+    if len(live) == len(found):
+        return live
     first_cleaned = min((s.base_offset for s in found if s.suffix == "cleaned"), default=None)
     swapped = [
         segment

@@ -59,12 +59,10 @@ def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[
 
 def _local_segments(directory: PartitionDirectory, *, live_only: bool) -> tuple[SegmentFiles, ...]:
     if directory.only is None:
-        found = _all_segments(directory)
         if not live_only:
-            return found
-        next_offset = partial(read_next_offset, context=directory.context)
+            return _all_segments(directory)
         return directory.context.once(
-            ("live segments", directory.path), lambda: settle_swaps(found, next_offset)
+            ("live segments", directory.path), lambda: _live_segments(directory)
         )
     wanted = {
         (name.base_offset, name.suffix)
@@ -72,6 +70,11 @@ def _local_segments(directory: PartitionDirectory, *, live_only: bool) -> tuple[
         if name is not None
     }
     return tuple(s for s in _all_segments(directory) if (s.base_offset, s.suffix) in wanted)
+
+
+def _live_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
+    next_offset = partial(read_next_offset, context=directory.context)
+    return settle_swaps(_all_segments(directory), next_offset)
 
 
 def readable_segments(
@@ -163,11 +166,12 @@ def _all_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
 
 def _listed_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
     files: dict[tuple[int, str], dict[str, FileStatus]] = {}
+    follow_links = directory.follow_links
     for entry in listed_files(directory):
         name = _segment_file_name(entry)
         if name is None:
             continue
-        status = regular_file(entry, follow_links=directory.follow_links)
+        status = regular_file(entry, follow_links=follow_links)
         if status is not None:
             files.setdefault((name.base_offset, name.suffix or ""), {})[name.kind] = status
     return tuple(
@@ -188,8 +192,8 @@ def _segment(
         offset_index_size=sizes.get("index"),
         time_index_size=sizes.get("timeindex"),
         transaction_index_size=sizes.get("txnindex"),
-        modified_at=max(status.st_mtime for status, _ in files.values()),
-        targets=tuple((kind, target) for kind, (_, target) in files.items() if target is not None),
+        modified_at=max([status.st_mtime for status, _ in files.values()]),
+        targets=tuple([(kind, target) for kind, (_, target) in files.items() if target]),
     )
 
 

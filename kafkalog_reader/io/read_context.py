@@ -19,6 +19,7 @@ _T = TypeVar("_T")
 
 _MAX_LISTED: Final = 10_000
 """Maximum entries of a folder that is remembered; a larger one is listed again."""
+_UNKNOWN: Final[Any] = object()
 
 
 class Look:
@@ -36,9 +37,9 @@ class Look:
         seen = self._seen
         if seen is None:
             return read()
-        if key in seen:
-            kept: _T = seen[key]
-            return kept
+        known: _T = seen.get(key, _UNKNOWN)
+        if known is not _UNKNOWN:
+            return known
         answer = read()
         if keep(answer):
             seen[key] = answer

@@ -76,10 +76,12 @@ class Windows:
             raise
         self.start = min(max(start, 0), self.size_in_bytes)
         self.stop = self.size_in_bytes if stop is None else min(stop, self.size_in_bytes)
-        self._buffer = memoryview(allocate(max(1, min(size, self.stop - self.start)))).cast("B")
-        self._content: memoryview | None = None
+        self._size = max(1, min(size, self.stop - self.start))
         may_look_so = len(GIT_LFS_POINTER) <= self.size_in_bytes <= MAX_POINTER_SIZE
-        if may_look_so and not may_be_pointer:
+        self._holds_file = may_look_so and not may_be_pointer
+        length = self.size_in_bytes if self._holds_file else self._size
+        self._buffer = memoryview(allocate(length)).cast("B")
+        if self._holds_file:
             self._refuse_pointer()
 
     def _use_manifest(self, context: ReadContext) -> None:
@@ -102,18 +104,16 @@ class Windows:
     def _refuse_pointer(self) -> None:
         """Refuse a git-lfs pointer, which otherwise looks like a log that ends at once.
 
-        The file is so small that this reads all of it.
+        The file is so small that the buffer takes all of it.
         """
-        content = memoryview(bytearray(self.size_in_bytes))
         try:
-            self._fill_window(content, 0)
+            self._fill_window(self._buffer, 0)
         except UnreadableFileError:
             self.close()
             raise
-        if bytes(content[: len(GIT_LFS_POINTER)]) == GIT_LFS_POINTER:
+        if bytes(self._buffer[: len(GIT_LFS_POINTER)]) == GIT_LFS_POINTER:
             self.close()
             raise UnreadableFileError(GIT_LFS_ADVICE, LogPosition(shown(self.path)))
-        self._content = content
 
     def read(self, position: int, at_least: int = 0, *, at_most: int | None = None) -> memoryview:
         """The bytes from ``position`` on: a full buffer, or ``at_least`` if that is more.
@@ -125,35 +125,32 @@ class Windows:
             UnreadableFileError: the read failed, or the file has shrunk since it was opened.
         """
         left = max(0, self.stop - position)
-        wanted = min(max(len(self._buffer), at_least), left)
+        wanted = min(max(self._size, at_least), left)
         if at_most is not None:
             wanted = min(wanted, at_most)
-        if wanted > len(self._buffer):  # a record batch larger than the window
+        if self._holds_file:
+            return self._buffer[position : position + wanted]
+        if wanted > self._size:  # a record batch larger than the window
+            self._size = wanted
             self._buffer = memoryview(self._allocate(wanted)).cast("B")
         window = self._buffer[:wanted]
-        if self._content is None:
-            self._fill_window(window, position)
-        else:
-            window[:] = self._content[position : position + wanted]
+        self._fill_window(window, position)
         return window
 
     def _fill_window(self, window: memoryview, position: int) -> None:
+        if self._chunks is not None:
+            self._fill(window, position, self._chunks.read_into, None)
+            return
         cold: tuple[tuple[int, int], ...] = ()
-        if self._object is None and self._chunks is None:
+        if self._object is None:
             cold = tuple(cold_ranges(self._descriptor, position, position + len(window)))
         if cold:
             stop_reading_ahead(self._descriptor)
         try:
-            self._fill_by_limit(window, position)
+            self._fill(window, position, self._read_file_into, self._rate)
         finally:
             for start, stop in cold:
                 let_go(self._descriptor, start, stop)
-
-    def _fill_by_limit(self, window: memoryview, position: int) -> None:
-        if self._chunks is None:
-            self._fill(window, position, self._read_file_into, self._rate)
-        else:
-            self._fill(window, position, self._chunks.read_into, None)
 
     def _fill(
         self,

@@ -42,8 +42,12 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
         _, end, count = side_of(audit, side)
         where = f"{offsets_text(side.first_offset, end)} on {joined_names(side.replicas)}"
         if count.possible:
-            was = "was" if end - side.first_offset == 1 else "were"
-            unknown.append(f"whether {where} {was} committed: {_proof(audit, side.replicas)}")
+            known = max(audit.of(each).bounds.known for each in side.replicas)
+            begin = max(side.first_offset, known) if known < end else side.first_offset
+            holders = [each for each in side.replicas if audit.of(each).log_end > begin]
+            them = f"{offsets_text(begin, end)} on {joined_names(holders)}"
+            was = "was" if end - begin == 1 else "were"
+            unknown.append(f"whether {them} {was} committed: {_proof(audit, holders)}")
         if count.only_if_unclean:
             doubtful.append(where)
     if doubtful:
@@ -71,7 +75,7 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
         here = len(audit.everyone)
         supplied_here = "the one" if here == 1 else f"the {here}"
         unknown.append(f"what other copies hold, if there are more than {supplied_here} supplied")
-    return tuple(unknown)
+    return tuple(dict.fromkeys(unknown))
 
 
 def not_known_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:

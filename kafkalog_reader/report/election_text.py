@@ -8,7 +8,9 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.log.record_count import records_text, up_to_text
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
+from kafkalog_reader.audits.partition.torn_records import torn_records
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.report.group_text import group_lines
 from kafkalog_reader.report.membership_text import member_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -38,8 +40,9 @@ _LOSES: Final = {
 
 
 def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """The table of candidates; none for a single replica."""
+    """The table of candidates; of a single replica only what its start loses."""
     if len(audit.elections) < 2:
+        yield from torn_lines(audit, columns)
         return
     kinds = [_kind(audit, election) for election in audit.elections]
     rows = [_HEADER, *(_cells(election) for election in audit.elections)]
@@ -74,12 +77,33 @@ def candidate_rows(audit: PartitionAudit) -> Iterator[tuple[Span, ...]]:
 
 def note_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     """What the table of candidates cannot say."""
+    yield from _torn_lines(audit, columns)
     yield from _unseen_lines(audit, columns)
     yield from _damaged_lines(audit, columns)
     yield from _silent_lines(audit, columns)
     yield from _out_of_sync_lines(audit, columns)
     yield from _rule_lines(audit, columns)
     yield from group_lines(audit, columns)
+
+
+def torn_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """What starts lose of torn batches, as a paragraph."""
+    if found := [*_torn_lines(audit, columns)]:
+        yield from ((), *found)
+
+
+def _torn_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """What starts lose whoever leads, which is in no row of the table."""
+    torn = torn_records(audit)
+    if torn is None:
+        return
+    whoever = ", whoever leads" if len(audit.elections) > 1 else ""
+    text = (
+        f" {lost_words(torn.records)} ({offsets_words(torn.first_offset, torn.next_offset)} in a "
+        f"torn batch of {joined_names(torn.holders)}){whoever}; kafkalog salvage keeps them"
+    )
+    beginning = (Span("LOST AT START:", Style.LOST),)
+    yield from wrapped(text, columns, indent=2, beginning=beginning)
 
 
 def lost_words(lost: CommitCount) -> str:

@@ -11,7 +11,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.io.names import TEXT_FILES, shown
 from kafkalog_reader.report.action_text import action_lines
 from kafkalog_reader.report.advice_text import advice_lines, not_known_lines
-from kafkalog_reader.report.election_text import election_lines, never_in_sync
+from kafkalog_reader.report.election_text import election_lines, never_in_sync, torn_lines
 from kafkalog_reader.report.explain_text import explain_lines
 from kafkalog_reader.report.headline_text import (
     details_of,
@@ -67,6 +67,8 @@ def partition_lines(
         yield from election_lines(audit, columns)
         yield from not_known_lines(audit, columns)
         yield from advice_lines(audit, columns)
+    elif is_decided:
+        yield from torn_lines(audit, columns)
     yield from action_lines(audit, found, columns, verbose=verbose)
     if explain:
         yield from explain_lines(audit, columns)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
 """Steps that have a command for each partition or topic."""
 _METADATA_UNSOUND: Final = "the metadata log is not sound: read below before a node starts"
+_METADATA_ABSENT: Final = "no metadata log was supplied: read below before a node starts"
 _MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
@@ -87,6 +88,11 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
             f"Only broker {plan.brokers[0]} was supplied. What it cuts when it follows another "
             "leader, and whether it may lead, is unknown without the other copies."
         )
+        if plan.is_without_metadata:
+            text += (
+                " If the controllers have lost the metadata log, it sets every partition aside "
+                "(-stray)."
+            )
         yield from wrapped(text, columns, hanging=0)
 
 
@@ -116,9 +122,10 @@ def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
         why = f"unknown, because {reason or none}"
         if not reason and plan.has_zookeeper:
             why = "in ZooKeeper (/brokers/topics/TOPIC/partitions/N/state) and not in these files"
+        if_kept = ", if a controller has that log" if plan.is_without_metadata else ""
         yield (
             f"The in-sync replicas (ISR) of {_counted(count, 'partition', 'partitions')} are "
-            f"{why}: this order is safe whatever they are."
+            f"{why}: this order is safe whatever they are{if_kept}."
         )
 
 
@@ -163,7 +170,7 @@ def _unseen_text(unseen: Unseen, alone: Sequence[int]) -> str:
             f"the in-sync replicas ({names}) hold every committed record, and no copy of them was "
             "supplied. What the supplied copies lack is unknown, and would be lost: supply those "
             "copies first, unless they were already replaced by a merged log that was supplied. "
-            f"{_if_lost_for_ever(is_one_broker=is_one_broker)}"
+            f"{_if_lost_for_ever(is_one_broker=bool(alone))}"
         )
     if unseen.role is UnseenRole.LEADER:
         who = f"according to the metadata log {names} leads, and its copy was not supplied"
@@ -205,6 +212,11 @@ def _counted(number: int, one: str, several: str) -> str:
 def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
+    if plan.unsafe_quorums:
+        answer += (
+            " But the controllers can elect a leader that loses metadata, or elect none: start "
+            "them as kafkalog quorum says, which is a step below."
+        )
     missing = plan.missing_directories
     if not missing:
         return answer
@@ -292,6 +304,8 @@ def _is_metadata_unsound(plan: Plan) -> bool:
 
 
 def _but(plan: Plan) -> str:
+    if plan.may_lack_metadata:
+        return f"but {_METADATA_ABSENT}"
     if _is_metadata_unsound(plan):
         return f"but {_METADATA_UNSOUND}"
     if all(each.code in _MISSING for each in plan.open_findings):

@@ -41,6 +41,7 @@ def quorum_object(audit: QuorumAudit) -> dict[str, Any]:
         "committedBelow": None if audit.committed is None else audit.committed.low,
         "notCommittedFrom": None if audit.committed is None else audit.committed.high,
         "votersWithUnknownLog": quorum.unknown_votes,
+        "lostEnd": quorum.rolled_back.lost_end or None,
         "copies": [_copy(quorum, each) for each in quorum.copies],
         "unread": [
             {"path": shown(each.directory.path), "problem": each.problem} for each in quorum.unread
@@ -75,6 +76,7 @@ def _copy(quorum: Quorum, copy: MetadataCopy) -> dict[str, Any]:
         "isMissing": copy.is_missing,
         "namedAsLeaderBy": [each.node_id for each in quorum.naming_as_leader(copy)],
         "damage": copy.batches.damage or None,
+        "wentBack": quorum.rolled_back.nodes.get(copy.node_id),
         "logStartOffset": copy.batches.start or 0,
         "logEndOffset": copy.end.offset,
         "lastLeaderEpoch": copy.end.leader_epoch,

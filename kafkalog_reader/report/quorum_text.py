@@ -65,6 +65,8 @@ def headline(audit: QuorumAudit) -> str:
                 f"{name}: copies CONTRADICT each other: they hold different records with the same "
                 "offset and leader epoch"
             )
+        case Verdict.MAY_LOSE if quorum.rolled_back.lost_end:
+            return f"{name}: committed metadata is in NO copy: {quorum.rolled_back.lost_end}"
         case Verdict.MAY_LOSE:
             harmful = [each for each in audit.outcomes if each.can_win and not each.is_harmless]
             if not harmful:
@@ -146,6 +148,8 @@ def _remarks(quorum: Quorum, copy: MetadataCopy) -> Iterator[str]:
         yield f"does not start: {copy.refusal}"
     if copy.batches.damage:
         yield f"a start cuts the log at {copy.batches.damage}"
+    if proof := quorum.rolled_back.nodes.get(copy.node_id):
+        yield f"went back in time: {proof}"
     if copy.is_truncated_to_snapshot:
         yield "a start replaces the log by the newest snapshot"
     if copy.is_missing:
@@ -207,7 +211,9 @@ def _committed_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     text = f"Committed: {known}"
     if high > low:
         text += f", possibly those up to offset {high - 1:,}"
-    if unknown:
+    if unknown and quorum.rolled_back.lost_end:
+        text += "; more were, which no copy has"
+    elif unknown:
         text += "; voters that are not in these files may have committed more"
     yield from wrapped(f"{text}.", columns)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.io.last_resort import pass_on
 from kafkalog_reader.scan.damage import Damage, Mode
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ class Warnings(logging.Handler):
         self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
+        pass_on(record, self)
         if record.name == Damage.__module__ or len(self.messages) >= MAX_PLACES:
             return
         message = record.getMessage()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import RESTORE_OLD_SEGMENTS
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.election.candidates import ElectionKind
+from kafkalog_reader.audits.partition.lost_start import lacking_starts
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import KafkaLogError
@@ -76,8 +78,15 @@ def _kept_by_start(replica: ReplicaAudit) -> float:
     return max(0, start.log_end_offset_after_start - replica.log_start)
 
 
+def _is_divided(audit: PartitionAudit) -> bool:
+    """Whether one copy lost its beginning, and the others lack what is or may be committed."""
+    return any(lacking_starts(audit)) and audit.elections[0].kind is not ElectionKind.CLEAN
+
+
 def _needs_merging(audit: PartitionAudit) -> bool:
-    if audit.verdict not in _DAMAGED or audit.is_metadata or audit.compared_from is not None:
+    if not (audit.verdict in _DAMAGED or _is_divided(audit)):
+        return False
+    if audit.is_metadata or audit.compared_from is not None:
         return False
     if all(each.files.topic_id is None for each in audit.everyone):
         return False  # before Kafka 2.8: salvage needs an id for the log that it writes

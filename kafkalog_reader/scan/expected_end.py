@@ -66,6 +66,7 @@ class ExpectedEnds:
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str], Mapping[tuple[str, int], int]] = {}
+        self._prepared: set[str] = set()
         self._committed: dict[str, ExpectedEnd] = {}
 
     def prepare(self, root: LogDirectory) -> None:
@@ -73,9 +74,10 @@ class ExpectedEnds:
 
         A checkpoint that cannot be read proves nothing and causes a warning.
         """
+        if root.path in self._prepared:
+            return
+        self._prepared.add(root.path)
         for name in (*_LOG_ENDS.values(), _CLEANER_OFFSETS):
-            if (root.path, name) in self._rows:
-                continue
             try:
                 self._rows[root.path, name] = checkpointed_offsets(root, name)
             except KafkaLogError as error:

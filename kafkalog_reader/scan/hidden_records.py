@@ -29,6 +29,7 @@ class HiddenRange:
         next_offset: one past the last one; None if unknown.
         is_missing: whether the records are not there, rather than unreadable.
         in_sync: node ids of the in-sync replicas, if none of them was supplied: they may hold more.
+        is_absent: whether no copy of the partition was supplied; ``file`` is its name then.
     """
 
     file: str
@@ -37,6 +38,7 @@ class HiddenRange:
     next_offset: int | None
     is_missing: bool = False
     in_sync: tuple[int, ...] = ()
+    is_absent: bool = False
 
     @property
     def topic_partition(self) -> tuple[str, int] | None:
@@ -90,6 +92,13 @@ class HiddenRecords:
             file=folder, position=None, first_offset=None, next_offset=None, in_sync=in_sync
         )
         self._found.setdefault((folder, None, None), found)
+
+    def add_absent(self, name: str) -> None:
+        """Note a partition of which no copy was supplied, as ``topic-N``."""
+        found = HiddenRange(
+            file=name, position=None, first_offset=None, next_offset=None, is_absent=True
+        )
+        self._found.setdefault((name, None, None), found)
 
     def update(self, other: HiddenRecords) -> None:
         """Take what another one has."""

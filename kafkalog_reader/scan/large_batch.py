@@ -41,6 +41,27 @@ def extended_crc32c(window: memoryview, before: int) -> int:
     return checksums.checksum(window)
 
 
+def is_crc_valid(windows: Windows, position: int, size: int) -> bool:
+    """Whether the CRC of the batch or message of ``size`` bytes at ``position`` is correct.
+
+    It is computed a window at a time. The last window read becomes invalid.
+
+    Raises:
+        UnreadableFileError: the file cannot be read.
+    """
+    header = bytes(windows.read(position, at_most=CRC_COVERS_FROM))
+    is_message = int.from_bytes(header[MAGIC_AT : MAGIC_AT + 1], signed=True) < MAGIC
+    covered_from = MESSAGE_CRC_COVERS_FROM if is_message else CRC_COVERS_FROM
+    at, stop = position + covered_from, position + size
+    extend = zlib.crc32 if is_message else extended_crc32c
+    computed = 0
+    while at < stop:
+        window = windows.read(at, at_most=stop - at)
+        computed = extend(window, computed)
+        at += len(window)
+    return computed == int.from_bytes(header[covered_from - 4 : covered_from], "big")
+
+
 class LargeBatches:
     """Checks large lengths, which a few damaged bytes or a hostile sparse file can claim.
 
@@ -70,14 +91,4 @@ class LargeBatches:
             self.refused += 1
             return False
         self.bytes_left -= size
-        header = bytes(windows.read(position, at_most=CRC_COVERS_FROM))
-        is_message = header[MAGIC_AT] < MAGIC
-        covered_from = MESSAGE_CRC_COVERS_FROM if is_message else CRC_COVERS_FROM
-        at, stop = position + covered_from, position + size
-        extend = zlib.crc32 if is_message else extended_crc32c
-        computed = 0
-        while at < stop:
-            window = windows.read(at, at_most=stop - at)
-            computed = extend(window, computed)
-            at += len(window)
-        return computed == int.from_bytes(header[covered_from - 4 : covered_from], "big")
+        return is_crc_valid(windows, position, size)

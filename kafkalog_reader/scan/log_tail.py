@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.small_file import small_log
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import record_batches
 from kafkalog_reader.scan.batch_run import BatchRun
@@ -119,6 +120,11 @@ def last_timestamp(directory: PartitionDirectory, tail: LogTail) -> int | None:
 
 
 def _segment_tail(segment: SegmentFiles, *, context: ReadContext) -> LogTail:
+    content = small_log(segment, context=context)
+    if content is not None:  # as it is in most copies of a partition: one of them is looked at
+        tail = context.once(("sound tail", content), lambda: _sound_tail(content, 0))
+        if tail is not None:
+            return tail
     start = _last_confirmed_position(segment, context=context)
     return _short_tail(segment, start, context=context) or _scanned_tail(
         segment, start, context=context
@@ -126,14 +132,18 @@ def _segment_tail(segment: SegmentFiles, *, context: ReadContext) -> LogTail:
 
 
 def _short_tail(segment: SegmentFiles, start: int, *, context: ReadContext) -> LogTail | None:
-    """The end of a log of which little is left, all of it sound; else None.
-
-    A fleet has a hundred thousand of them: one read, into columns that are used again.
-    """
+    """The end of a log of which little is left, all of it sound; else None."""
     with Windows(segment.path("log"), start, size=_TAIL.window_size, context=context) as windows:
         if not 0 < windows.stop - windows.start <= _TAIL.window_size:
             return None
-        window = windows.read(windows.start)
+        return _sound_tail(windows.read(windows.start), start)
+
+
+def _sound_tail(window: memoryview | bytes, start: int) -> LogTail | None:
+    """The end of a log by its last bytes; None if they are not all of sound batches.
+
+    A fleet has a hundred thousand of them: the columns are used again.
+    """
     with _columns() as columns:
         count, valid, stop, _ = record_batches.scan_batches(
             window, 0, len(window), start, True, columns, columns.count

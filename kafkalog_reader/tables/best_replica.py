@@ -12,6 +12,7 @@ import numpy as np
 
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
+    LocatedError,
     UnreadableFileError,
     UnsupportedFormatError,
 )
@@ -23,6 +24,7 @@ from kafkalog_reader.scan.log_tail import LogTail, end_after_damage, scan_tail
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.tables.contradictions import contradictions
+from kafkalog_reader.tables.unexplained_base import unexplained_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.scan.damage import Damage
     from kafkalog_reader.scan.expected_end import ExpectedEnds
+    from kafkalog_reader.tables.contradictions import Contradiction
     from kafkalog_reader.tables.request import ReadRequest
 
 logger = logging.getLogger(__name__)
@@ -150,6 +153,8 @@ def best_and_lacking(
 ) -> tuple[PartitionDirectory | None, Sequence[Lacking]]:
     """The copy whose last batch has the greatest leader epoch, then the greatest log end.
 
+    Of equal copies, the one whose log begins first.
+
     Also the offsets of other copies that it lacks, up to their last batch behind damage. None if no
     copy can be read and ``damage`` skips those that cannot.
 
@@ -182,12 +187,8 @@ def compared_copies(
     ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=True)]
     lengths = sorted(end.next_offset for end in ends)
     found = contradictions(replicas, lengths[-2]) if len(ends) > 1 else ()
-    in_sync = members(replicas) if found and members is not None else ()
-    outvoted = {each for one in found for each in one.outvoted(in_sync)}
-    best = max(
-        range(len(replicas)),
-        key=lambda number: (replicas[number] not in outvoted, *_rank(tails[number])),
-    )
+    ranks = [_rank(tail) for tail in tails]
+    best = _most_complete(replicas, ranks, _not_outvoted(replicas, found, members))
     best_end = ends[best].next_offset
     contradicting = {
         replica: one.first_offset
@@ -197,7 +198,7 @@ def compared_copies(
     lacking: list[Lacking] = []
     for number, replica in enumerate(replicas):
         own_end = ends[number].next_offset
-        if replica in contradicting:
+        if found and replica in contradicting:
             lacking.append(
                 Lacking(
                     replica=replica,
@@ -207,7 +208,7 @@ def compared_copies(
                     is_contradiction=True,
                 )
             )
-        elif _rank(tails[number]) != _rank(tails[best]):
+        elif ranks[number] != ranks[best]:
             end = min(own_end, best_end)
             fork = _fork_of_copies(replica, replicas[best], end)
             if own_end > fork:
@@ -221,6 +222,41 @@ def compared_copies(
                 )
     copies = tuple(zip(replicas, ends, strict=True))
     return ComparedCopies(best=replicas[best], lacking=lacking, copies=copies)
+
+
+def _not_outvoted(
+    replicas: Sequence[PartitionDirectory],
+    found: Sequence[Contradiction],
+    members: Members | None,
+) -> Sequence[int]:
+    """The numbers of the copies that others do not outvote; of all if each one is outvoted."""
+    everything = range(len(replicas))
+    if not found:
+        return everything
+    in_sync = () if members is None else members(replicas)
+    outvoted = {each for one in found for each in one.outvoted(in_sync)}
+    return [number for number in everything if replicas[number] not in outvoted] or everything
+
+
+def _most_complete(
+    replicas: Sequence[PartitionDirectory],
+    ranks: Sequence[tuple[int, int]],
+    numbers: Sequence[int],
+) -> int:
+    """The number of the copy with the highest rank; of equal ones, of the log that begins first.
+
+    A log start that DeleteRecords moved is no reason against a copy.
+    """
+    highest = max(ranks[number] for number in numbers)
+    equal = [number for number in numbers if ranks[number] == highest]
+    return min(equal, key=lambda number: _base(replicas[number])) if len(equal) > 1 else equal[0]
+
+
+def _base(replica: PartitionDirectory) -> int:
+    try:
+        return unexplained_base(replica)
+    except LocatedError:  # `kafkalog verify` reports the checkpoint
+        return 0
 
 
 def warn_of_lacking(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CLEANER_OFFSETS: Final = "cleaner-offset-checkpoint"
 _OF_TOPIC: Final = "cleanup.policy"
 _OF_BROKER: Final = "log.cleanup.policy"
+_OF_RETENTION: Final = "retention.ms", "retention.bytes", "remote.storage.enable"
 _TOPIC, _BROKER = 2, 4
 _ALL_BROKERS: Final = ""
 
@@ -55,6 +56,15 @@ class CleanupPolicies:
         """
         _, policy = self._of(directory)
         return None if policy is None else policy.strip() == "compact"
+
+    def has_unlimited_retention(self, directory: PartitionDirectory) -> bool:
+        """Whether the topic's own settings keep its records for ever, on the broker's disk."""
+        cluster = self._clusters.get(directory.log_directory.cluster_id)
+        return (
+            cluster is not None
+            and directory.topic is not None
+            and cluster.is_unlimited(directory.topic)
+        )
 
     def _of(self, directory: PartitionDirectory) -> tuple[bool | None, str | None]:
         """Whether a replica is compacted, and the policy if the metadata log has one."""
@@ -87,6 +97,7 @@ class _Cluster:
 
     names: dict[str, str] = field(default_factory=dict)
     _set: dict[tuple[int, str], str] = field(default_factory=dict)
+    _retention: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def apply(self, record: MetadataRecord) -> None:
         fields = record.fields
@@ -94,14 +105,30 @@ class _Cluster:
             case "TopicRecord":
                 self.names[fields["topicId"]] = fields["name"]
             case "RemoveTopicRecord":
-                self._set.pop((_TOPIC, self.names.pop(fields["topicId"], "")), None)
+                name = self.names.pop(fields["topicId"], "")
+                self._set.pop((_TOPIC, name), None)
+                self._retention.pop(name, None)
             case "ConfigRecord" if fields["name"] in (_OF_TOPIC, _OF_BROKER):
                 resource = fields["resourceType"], fields["resourceName"]
                 self._set.pop(resource, None)
                 if fields["value"] is not None:
                     self._set[resource] = fields["value"]
+            case "ConfigRecord" if (
+                fields["resourceType"] == _TOPIC and fields["name"] in _OF_RETENTION
+            ):
+                said = self._retention.setdefault(fields["resourceName"], {})
+                said.pop(fields["name"], None)
+                if fields["value"] is not None:
+                    said[fields["name"]] = fields["value"]
             case _:
                 pass
+
+    def is_unlimited(self, topic: str) -> bool:
+        said = self._retention.get(topic, {})
+        return (
+            said.get("retention.ms") == "-1" == said.get("retention.bytes", "-1")
+            and said.get("remote.storage.enable") != "true"
+        )
 
     def policy(self, topic: str, broker_id: int | None) -> str | None:
         """The policy of a topic on a broker; None: no record says it."""

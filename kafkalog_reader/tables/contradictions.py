@@ -18,6 +18,7 @@ from kafkalog_reader.format.batch_fields import CODEC_MASK, LAST_CODEC, MAGIC
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import LOG_START_CHECKPOINT
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.small_file import SMALL_LOG, small_log
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.scan.segment_slice import SegmentSlice
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.tables.hashed_records import HashedRecords
 
-_STARTS: Final = 3
-"""Segments of which the beginning is compared; with the end it makes four places."""
-_LOOK: Final = 32 << 10
+_LOOK: Final = SMALL_LOG
 """Bytes compared at each place, unless one batch is larger."""
 _POLICY: Final = ScanPolicy(tolerant=False, window_size=_LOOK)
 
@@ -99,12 +98,17 @@ def contradictions(
     """
     if len(copies) < 2:
         return ()
-    logs = {each: _local_log(each) for each in copies}
+    logs = [_local_log(each) for each in copies]
     found: dict[int, Contradiction] = {}
-    for offset in _offsets(list(logs.values()), end_offset):
-        places = {each: _place(each, log, offset) for each, log in logs.items() if log}
-        for each in _compared({copy: at for copy, at in places.items() if at is not None}):
-            found.setdefault(each.first_offset, each)
+    for offset in _offsets(logs, end_offset):
+        places = [
+            (copy, at)
+            for copy, log in zip(copies, logs, strict=True)
+            if log and (at := _place(copy, log, offset)) is not None
+        ]
+        if not _have_equal_bytes(places):
+            for each in _compared(dict(places)):
+                found.setdefault(each.first_offset, each)
     return tuple(found[offset] for offset in sorted(found))
 
 
@@ -118,13 +122,13 @@ def _local_log(copy: PartitionDirectory) -> Sequence[SegmentFiles]:
 
 
 def _offsets(logs: Sequence[Sequence[SegmentFiles]], end_offset: int) -> Iterator[int]:
-    """The offsets that are looked at: where some segments begin, and the common end."""
+    """The offsets that are looked at: where three segments begin, and the common end."""
     log = [each for each in max(logs, key=len) if each.base_offset < end_offset]
     bases = [each.base_offset for each in log]
-    chosen = np.linspace(0, len(bases) - 1, min(_STARTS, len(bases)), dtype=int).tolist()
-    yield from (bases[number] for number in chosen)
-    if not log:
+    if not bases:
         return
+    last = len(bases) - 1
+    yield from (bases[number] for number in sorted({0, last // 2, last}))
     have_last = all(any(each.base_offset == bases[-1] for each in one) for one in logs)
     if (log[-1].log_size or 0) > _LOOK or not have_last:
         yield end_offset - 1
@@ -147,8 +151,6 @@ def _place(copy: PartitionDirectory, log: Sequence[SegmentFiles], offset: int) -
 
 def _compared(places: Mapping[PartitionDirectory, _Place]) -> Iterator[Contradiction]:
     """The first contradiction at these places, if there is one."""
-    if _have_equal_bytes(places):
-        return
     runs = {copy: run for copy, at in places.items() if (run := _run(copy, at)) is not None}
     if _have_equal_headers(list(runs.values())):
         return
@@ -164,26 +166,32 @@ def _compared(places: Mapping[PartitionDirectory, _Place]) -> Iterator[Contradic
     yield from _first_contradiction(found)
 
 
-def _have_equal_bytes(places: Mapping[PartitionDirectory, _Place]) -> bool:
+def _have_equal_bytes(places: Sequence[tuple[PartitionDirectory, _Place]]) -> bool:
     """Whether all copies have the same bytes there: in sound copies of a log they have."""
-    if len({(at.segment.base_offset, at.position) for at in places.values()}) > 1:
+    if len({(at.segment.base_offset, at.position) for _, at in places}) > 1:
         return False
     first: bytes | None = None
-    for copy, at in places.items():
+    for copy, at in places:
         try:
-            with Windows(
-                at.segment.path("log"), at.position, at.position + _LOOK, size=_LOOK,
-                context=copy.context,
-            ) as windows:  # fmt: skip
-                content = bytes(windows.read(at.position))
+            content = _bytes_at(copy, at)
         except KafkaLogError:
             return False
         if first is None:
             first = content
-        size = min(len(first), len(content))
-        if first[:size] != content[:size]:
+        if not (first.startswith(content) or content.startswith(first)):
             return False
     return True
+
+
+def _bytes_at(copy: PartitionDirectory, at: _Place) -> bytes:
+    if at.position == 0:
+        content = small_log(at.segment, context=copy.context)  # its end was found in these bytes
+        if content is not None:
+            return content
+    with Windows(
+        at.segment.path("log"), at.position, at.position + _LOOK, size=_LOOK, context=copy.context
+    ) as windows:
+        return bytes(windows.read(at.position))
 
 
 def _run(copy: PartitionDirectory, at: _Place) -> BatchRun | None:
@@ -202,15 +210,15 @@ def _run(copy: PartitionDirectory, at: _Place) -> BatchRun | None:
 
 
 def _have_equal_headers(runs: Sequence[BatchRun]) -> bool:
-    """Whether all batches with the same base offset and leader epoch are the same, by checksum."""
+    """Whether the batches of each leader epoch that share offsets are the same, by checksum."""
     known: dict[tuple[int, int], tuple[int, int]] = {}
     for run in runs:
-        columns = (run.base_offset, run.leader_epoch, run.crc, run.last_offset)
-        for base, epoch, crc, last in zip(*(each.tolist() for each in columns), strict=True):
-            if known.setdefault((base, epoch), (crc, last)) != (crc, last):
+        columns = (run.leader_epoch, run.base_offset, run.last_offset, run.crc)
+        for epoch, base, last, crc in zip(*(each.tolist() for each in columns), strict=True):
+            if known.setdefault((epoch, base), (last, crc)) != (last, crc):
                 return False
-    bounds = sorted((base, last) for (base, _), (_, last) in known.items())
-    return all(one[1] < other[0] for one, other in pairwise(bounds))
+    bounds = sorted((epoch, base, last) for (epoch, base), (last, _) in known.items())
+    return all(one[0] != other[0] or one[2] < other[1] for one, other in pairwise(bounds))
 
 
 def _first_contradiction(

@@ -1,7 +1,7 @@
 """Logs that begin too late: the first segment is missing although nothing deletes it.
 
 Source: Kafka 4.4, UnifiedLog.deleteOldSegments: without ``delete`` in cleanup.policy only
-DeleteRecords moves the log start, which is checkpointed then.
+DeleteRecords moves the log start, which is checkpointed then; so without a limit of time and size.
 """
 
 from __future__ import annotations
@@ -10,16 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LocatedError, LogPosition, MissingRecordsError
 from kafkalog_reader.format.offset_words import offsets_are
-from kafkalog_reader.io.checkpoints import checkpointed_offsets
-from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT
-from kafkalog_reader.io.names import (
-    LOG_START_CHECKPOINT,
-    OFFSETS_TOPIC,
-    TRANSACTION_STATE_TOPIC,
-    shown,
-)
+from kafkalog_reader.io.names import OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.tables.cleanup_policies import CleanupPolicies
+from kafkalog_reader.tables.unexplained_base import unexplained_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,21 +50,24 @@ def lost_start(
 ) -> tuple[MissingRecordsError, int] | None:
     """What is missing before the first segment, and where that begins; None if nothing is known.
 
-    An index of a segment that is gone is left, and the topic is only compacted; an internal topic
-    also without the index, because brokers create it like that.
+    An index of a segment that is gone is left, and the topic is only compacted or keeps its records
+    for ever; an internal topic also without the index, because brokers create it like that.
     """
     try:
-        base = _unexplained_base(directory)
-        if base is None:
+        base = unexplained_base(directory)
+        if not base:
             return None
-        is_compacted = policies.is_only_compacted(directory)
         has_traces = any(
             each.log_size is None and each.base_offset < base for each in segments(directory)
         )
+        is_internal = directory.topic in ALWAYS_COMPACTED
+        if not (has_traces or is_internal):
+            return None
+        is_compacted = policies.is_only_compacted(directory)
     except LocatedError:  # the reader of the log reports it
         return None
-    is_internal = directory.topic in ALWAYS_COMPACTED
-    if has_traces and (is_compacted or (is_compacted is None and is_internal)):
+    is_kept = is_compacted or policies.has_unlimited_retention(directory)
+    if has_traces and (is_kept or (is_compacted is None and is_internal)):
         proof = "an index of an earlier segment is left"
     elif is_compacted and is_internal:
         proof = "nothing deletes segments of a topic that is only compacted"
@@ -84,17 +81,3 @@ def lost_start(
         ),
         base,
     )
-
-
-def _unexplained_base(directory: PartitionDirectory) -> int | None:
-    """Where the log begins, unless it begins at 0, or where its log start was moved to."""
-    if directory.topic is None or directory.partition is None or directory.only is not None:
-        return None
-    base = next((each.base_offset for each in segments(directory) if each.log_size is not None), 0)
-    if not base:
-        return None
-    root, row = directory.log_directory, (directory.topic, directory.partition)
-    if checkpointed_offsets(root, LOG_START_CHECKPOINT).get(row, 0) >= base:
-        return None
-    is_cleaned = row in checkpointed_offsets(root, CLEANER_CHECKPOINT)
-    return base if is_cleaned or directory.topic in ALWAYS_COMPACTED else None

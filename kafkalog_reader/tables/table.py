@@ -92,7 +92,8 @@ class Table(ABC, Generic[UnitT]):
     def logs_shown(self, _request: ReadRequest) -> Sequence[ReadRequest]:
         """Which logs' newest records the rows show; none where they describe files.
 
-        In-sync replicas of these that were not supplied may hold more.
+        In-sync replicas of these that were not supplied may hold more. The rows are made of the
+        first request's records; the other ones explain them.
         """
         return ()
 

@@ -397,7 +397,9 @@ def test_of_several_controllers_one_behind_is_nothing(state: Path, run: Run) -> 
         assert (answer.status, "KL-525  HIGH" in answer.out) == (status, bool(status))
 
 
-@pytest.mark.parametrize(("node", "voters"), [("broker-1", [100]), ("controller-100", [100, 101])])
+@pytest.mark.parametrize(
+    ("node", "voters"), [("broker-1", [100]), ("controller-100", [100, 101, 102])]
+)
 def test_a_node_that_can_fetch_the_metadata_log_again_does(
     node: str, voters: list[int], state: Path, run: Run
 ) -> None:
@@ -411,6 +413,43 @@ def test_a_node_that_can_fetch_the_metadata_log_again_does(
     assert "should lead" not in run("verify", ".").out
     do(commands)
     assert run("verify", ".").status == 0
+
+
+@pytest.mark.parametrize("voters", [[100, 101], [100, 0, 1]])
+def test_a_voter_keeps_its_copy_where_the_others_cannot_elect_a_leader(
+    voters: list[int], state: Path, run: Run
+) -> None:
+    """Two empty logs of three elect each other: 4.3.1 then truncated the third to offset 0."""
+    for node in ("controller-100", "broker-0"):
+        flip(state / node / LOG, PAYLOAD)
+    with_voters(state, voters)
+    moved = [each for each in commands_of_all(run, "__cluster_metadata-0") if "aside" in each]
+    assert [each for each in moved if "controller-100" in each] == []
+    assert any("broker-0" in each for each in moved) is (0 not in voters)
+    text = " ".join(run("verify", ".", "--verbose").out.split())
+    assert "kafkalog quorum says where they diverge" in text
+
+
+def test_the_plan_starts_controllers_as_their_quorum_needs_it(state: Path, run: Run) -> None:
+    """Elsewhere their order does not matter, and the plan has nothing to do."""
+    with_voters(state, [100, 0, 1])
+    assert json.loads(run("plan", ".", "--format", "json").out)["nothingToDo"]
+    for node in ("controller-100", "broker-0"):
+        flip(state / node / LOG, PAYLOAD)
+    document = json.loads(run("plan", ".", "--format", "json").out)
+    kinds = [each["kind"] for each in document["steps"]]
+    assert kinds[:3] == ["orderControllers", "startControllers", "startBrokers"]
+    step = document["steps"][0]
+    assert [each["command"] for each in step["checks"]] == ["kafkalog quorum ."]
+    assert run("quorum", ".").status == 1
+    assert "as kafkalog quorum says" in " ".join(run("plan", ".").out.split())
+
+
+def test_a_voter_with_an_empty_log_cannot_elect_a_leader_either(state: Path, run: Run) -> None:
+    flip(state / "controller-100" / LOG, PAYLOAD)
+    with_voters(state, [100, 0, 1])
+    shutil.rmtree(state / "broker-0" / "__cluster_metadata-0")
+    assert not [each for each in shell_commands(run("verify", ".").out) if "controller-100" in each]
 
 
 def test_the_only_copy_of_the_only_controller_is_not_moved(state: Path, run: Run) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
 STOPPED: Final = "everything/stopped"
+OFFSETS: Final = "__consumer_offsets"
 LOG: Final = "00000000000000000000.log"
 ANSWERS: Final = (
     ("__consumer_offsets-2", ("groups",)),
@@ -378,3 +379,43 @@ def test_a_scan_notes_in_sync_replicas_that_were_not_supplied(tmp_path: Path) ->
     assert scan.hidden == []
     assert scan.count() == 4
     assert [each.in_sync for each in scan.hidden] == [(1,)]
+
+
+def test_a_partition_of_which_no_copy_was_supplied_may_hold_the_group(
+    tmp_path: Path, run: Run
+) -> None:
+    """The metadata log names it; a group is in the one partition that its hash gives."""
+    states = [
+        PartitionState(
+            replicas=(0,), in_sync=(0,), leader=0, leader_epoch=0, topic=OFFSETS, partition=number
+        )
+        for number in (0, 1)
+    ]
+    commits = replica([commit(0, 1)], topic=OFFSETS, high_watermark=1)
+    log = replica("1-3/e0", high_watermark=4)
+    cluster(tmp_path / "whole", {0: [commits, log, metadata_log(states[:1])]})
+    cluster(tmp_path / "less", {0: [commits, log, metadata_log(states)]})
+    assert run("groups", tmp_path / "whole").status == 0
+    effect = "commits and group states there are not shown"
+    sentence = f"no copy of {OFFSETS}-1 was supplied: {effect}"
+    for by in ((), ("--by", "group")):
+        answer = run("groups", tmp_path / "less", *by)
+        assert (answer.status, answer.err) == (1, f"Not known: {sentence}\n")
+    (row,) = run("groups", tmp_path / "less", "--format", "json").out.splitlines()
+    assert json.loads(row)["notKnown"] == []  # this group is in another partition
+    answer = run("groups", tmp_path / "less", "--group", "other")
+    assert answer.status == 2
+    assert f"no copy of {OFFSETS}-1 was supplied, where it may be" in answer.err
+
+
+def test_a_checkpoint_names_a_partition_that_is_gone(tmp_path: Path, run: Run) -> None:
+    both = [
+        replica([commit(0, 1)], topic=OFFSETS, partition=number, high_watermark=1)
+        for number in (0, 1)
+    ]
+    root = cluster(tmp_path, {0: [*both, replica("1-3/e0", high_watermark=4)]})[0]
+    assert run("groups", tmp_path).status == 0
+    shutil.rmtree(root / f"{OFFSETS}-1")
+    answer = run("groups", tmp_path)
+    assert answer.status == 1
+    assert f"no copy of {OFFSETS}-1 was supplied" in answer.err

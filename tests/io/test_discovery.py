@@ -345,6 +345,22 @@ def test_links_are_passed_by_with_a_warning(broker: Path, caplog: pytest.LogCapt
     assert f"{broker}/t-2: symbolic link, not followed" in caplog.text
 
 
+def test_a_log_directory_behind_a_link_is_skipped(broker: Path) -> None:
+    """Also where the link leads to a folder of log directories; other links are nobody's."""
+    root = broker.parent / "given"
+    root.mkdir()
+    (root / "disk").symlink_to(broker)
+    (root / "java").symlink_to(broker / "t-0")
+    (root / "disk2").mkdir()
+    (root / "disk2" / "meta.properties").write_text("version=1\ncluster.id=c1\nnode.id=1\n")
+    assert discover([str(root)]).skipped == (f"{root}/disk",)
+    assert discover([str(root), str(broker)]).skipped == ()
+    assert discover([str(root)], ReadContext(follow_links=True)).skipped == ()
+    (root / "disk").unlink()
+    (root / "node").symlink_to(broker.parent)
+    assert discover([str(root)]).skipped == (f"{root}/node",)
+
+
 def test_links_are_followed_when_asked(broker: Path) -> None:
     outside = broker.parent / "outside"
     (outside / "t-2").mkdir(parents=True)

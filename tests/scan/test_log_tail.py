@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.small_file import SMALL_LOG
 from kafkalog_reader.scan.log_tail import (
     LogTail,
+    _last_confirmed_position,
     _scanned_tail,
     _short_tail,
     batch_starts_at,
@@ -138,7 +140,8 @@ def test_the_last_four_index_entries_may_say_where_to_begin(
     partition: Path, wrong: int, begins: int
 ) -> None:
     """What lies before is not read; ``wrong`` entries at the end name no batch."""
-    path = write_segment(partition, BATCHES, index=[1, 5, 10, 15, 20, 25])
+    batches = [batch(90 * n, 90) for n in range(30)]
+    path = write_segment(partition, batches, index=[1, 5, 10, 15, 20, 25])
     index = bytearray(path.with_suffix(".index").read_bytes())
     for number in range(6 - wrong, 6):
         index[8 * number + 7] ^= 1
@@ -147,9 +150,20 @@ def test_the_last_four_index_entries_may_say_where_to_begin(
     (directory,) = discover([str(partition)], ReadContext(rate=rate)).partition_directories(
         ReadRequest()
     )
-    assert scan_tail(directory).next_offset == 90
-    size, start = path.stat().st_size, sum(map(len, BATCHES[:begins]))
+    assert scan_tail(directory).next_offset == 2700
+    size, start = path.stat().st_size, sum(map(len, batches[:begins]))
+    assert size > SMALL_LOG
     assert max(rate.taken) == size - start
+
+
+def test_a_small_log_is_read_without_its_index(partition: Path) -> None:
+    path = write_segment(partition, BATCHES, index=[5, 15, 25])
+    rate = CountedRate()
+    (directory,) = discover([str(partition)], ReadContext(rate=rate)).partition_directories(
+        ReadRequest()
+    )
+    assert scan_tail(directory).next_offset == 90
+    assert rate.taken == [path.stat().st_size]
 
 
 @pytest.mark.parametrize("empty", [1, 2])
@@ -218,3 +232,5 @@ def test_a_short_tail_is_what_a_scan_of_it_finds(
         assert _short_tail(segment, start, context=ReadContext()) in (None, scanned)
         if cut > start and scanned.end is ScanEnd.COMPLETE:
             assert _short_tail(segment, start, context=ReadContext()) == scanned
+    confirmed = _last_confirmed_position(segment, context=ReadContext())
+    assert scan_tail(directory) == _scanned_tail(segment, confirmed, context=ReadContext())

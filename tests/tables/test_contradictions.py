@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.contradictions import contradictions
 from kafkalog_reader.tables.request import ReadRequest
 from tests.io.counted_rate import CountedRate
@@ -125,6 +128,109 @@ def test_sound_damaged_and_forked_copies_do_not_contradict_each_other(
     held = copies(tmp_path, left, right)
     assert found(held, 8) == []
     assert found([*reversed(held)], 8) == []
+
+
+def test_a_fork_is_known_by_its_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches that overlap under other leader epochs are not decoded."""
+    forks = "0-3/e0 a,b,c@4/e0", "0-3/e0 d@4/e2 e@5/e2"
+    held = copies(tmp_path, *(list(parse_log(each)) for each in forks))
+    monkeypatch.setattr("kafkalog_reader.tables.hashed_records.hashed_records", no_call)
+    assert found(held, 6) == []
+
+
+def no_call(*_: object) -> None:
+    pytest.fail("records are decoded")
+
+
+def random_log(chance: random.Random, letters: str, fork: int) -> list[Batch]:
+    """Batches of one to three records; from ``fork`` on they are of a higher leader epoch."""
+    cut: list[Batch] = []
+    at = 0
+    while at < len(letters):
+        stop = min(at + chance.randint(1, 3), len(letters))
+        stop = min(stop, fork) if at < fork else stop
+        records = [
+            Record(offset_delta=n, timestamp_delta=0, key=b"k", value=letter.encode())
+            for n, letter in enumerate(letters[at:stop])
+        ]
+        cut.append(data_batch(at, records, leader_epoch=int(at >= fork)))
+        at = stop
+    return cut
+
+
+def test_the_first_contradiction_of_random_copies_is_found(tmp_path: Path) -> None:
+    """Expected: the letters themselves, where two copies have another one under one epoch."""
+    chance = random.Random(7)
+    contradicting = 0
+    for number in range(80):
+        common = "".join(chance.choice("ab") for _ in range(9))
+        held: list[dict[int, tuple[int, str]]] = []
+        logs = []
+        for _ in range(chance.choice([2, 3, 3])):
+            letters = common[: chance.randint(1, 9)]
+            if chance.random() < 0.4:
+                at = chance.randrange(len(letters))
+                letters = letters[:at] + "X" + letters[at + 1 :]
+            fork = chance.choice([9, 9, chance.randrange(9)])
+            cut_alike = random.Random(chance.choice([number, chance.random()]))
+            logs.append(random_log(cut_alike, letters, fork))
+            held.append({at: (int(at >= fork), letter) for at, letter in enumerate(letters)})
+        expected = next(
+            (
+                at
+                for at in range(9)
+                if any(
+                    one[at][0] == other[at][0] and one[at][1] != other[at][1]
+                    for one, other in combinations([each for each in held if at in each], 2)
+                )
+            ),
+            None,
+        )
+        contradicting += expected is not None
+        first = [at for at, _ in found(copies(tmp_path / str(number), *logs), 9)]
+        assert first == ([] if expected is None else [expected]), number
+    assert 20 < contradicting < 60
+
+
+def test_shortcuts_change_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies with damage, in several segments: equal bytes or headers only save decoding."""
+    chance = random.Random(3)
+    answers = []
+    held = []
+    for number in range(60):
+        letters = "".join(chance.choice("ab") for _ in range(12))
+        logs = []
+        for _ in range(3):
+            at = chance.randrange(12)
+            changed = letters[:at] + chance.choice("abX.") + letters[at + 1 :]
+            logs.append(log(changed, chance.choice([2, 2, 3]), epoch=chance.choice([0, 0, 1])))
+        directories = copies(
+            tmp_path / str(number), *logs, segment_bytes=chance.choice([250, 1 << 20])
+        )
+        damaged = min(Path(chance.choice(directories).path).glob("*.log"))
+        content = bytearray(damaged.read_bytes())
+        if content and chance.random() < 0.5:
+            content[chance.randrange(len(content))] ^= 1
+            damaged.write_bytes(content)
+        held.append(directories)
+        answers.append(found(directories, 12))
+    for shortcut in ("_have_equal_bytes", "_have_equal_headers"):
+        monkeypatch.setattr(f"kafkalog_reader.tables.contradictions.{shortcut}", lambda _: False)
+    assert answers == [found(directories, 12) for directories in held]
+    assert 10 < sum(map(bool, answers)) < 50
+
+
+def test_what_the_end_of_a_log_was_found_in_is_not_read_again(tmp_path: Path) -> None:
+    copies(tmp_path, log("abcdefgh"), log("abcdefgh"))
+    rate = CountedRate()
+    evidence = discover([str(tmp_path)], ReadContext(rate=rate))
+    ((_, held),) = evidence.topic_partitions(ReadRequest())
+    with one_look(held) as looked_at:
+        rate.taken.clear()
+        assert [scan_tail(each).next_offset for each in looked_at] == [8, 8]
+        assert len(rate.taken) == 2
+        assert contradictions(looked_at, 8) == ()
+        assert len(rate.taken) == 2
 
 
 def test_the_end_is_compared_too(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,7 @@ from kafkalog_reader.tables.lost_start import lost_start, with_starts_checked
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from fixtures.builder.replica import Replica
@@ -33,11 +35,14 @@ TOPIC = 2
 LATER = "k=a@5/e0 k=b@6/e0"
 
 
-def metadata(topic: str, policy: str | None) -> Replica:
+def metadata(
+    topic: str, policy: str | None, settings: Mapping[str, str] = MappingProxyType({})
+) -> Replica:
     state = PartitionState(replicas=(0,), in_sync=(0,), leader=0, leader_epoch=0, topic=topic)
     values = [*metadata_records([state])]
     if policy is not None:
         values.append(setting(TOPIC, topic, "cleanup.policy", policy))
+    values += [setting(TOPIC, topic, name, value) for name, value in settings.items()]
     log = [
         data_batch(offset, [Record(offset_delta=0, value=value)])
         for offset, value in enumerate(values)
@@ -89,6 +94,24 @@ def test_a_topic_of_users_may_have_had_another_policy(tmp_path: Path) -> None:
     assert found_in(root, "t") is None
     (root / "broker-0" / "t-0" / "00000000000000000000.index").write_bytes(bytes(8))
     assert found_in(root, "t") is not None
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_lost"),
+    [
+        ({"retention.ms": "-1"}, True),
+        ({"retention.ms": "-1", "retention.bytes": "1000"}, False),
+        ({"retention.ms": "604800000"}, False),
+    ],
+)
+def test_nothing_deletes_segments_without_retention(
+    settings: dict[str, str], is_lost: bool, tmp_path: Path
+) -> None:
+    log = replica(LATER, topic="t", high_watermark=7)
+    cluster(tmp_path, {0: [log, metadata("t", "delete", settings)]})
+    assert found_in(tmp_path, "t") is None
+    (tmp_path / "broker-0" / "t-0" / "00000000000000000000.index").write_bytes(bytes(8))
+    assert (found_in(tmp_path, "t") is not None) == is_lost
 
 
 def test_a_log_from_offset_0_on_is_whole(tmp_path: Path) -> None:

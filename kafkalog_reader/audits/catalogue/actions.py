@@ -269,11 +269,12 @@ RESTORE_TOPIC_ID: Final = action(
 RESTORE_OLD_SEGMENTS: Final = action(
     "A42",
     "restore-old-segments",
-    short="do not start {where} yet; while {where} {are} stopped, move the .swap files of the "
-    "segment aside, and give the old files their names back: then the start keeps the old segments",
-    explanation="A .swap file is a new segment that replaces old ones when the broker starts, and "
-    "the start does not check it before. Where the old segments are still there, sound and "
-    "complete, as live files or as .deleted, they hold all records of the damaged new one.",
+    short="do not start {where} yet; while {where} {are} stopped, give old segment files their "
+    "names back, and move .swap files of the segment aside: then the start keeps the old segments",
+    explanation="A start deletes files that end in .deleted. A .swap file is a new segment that "
+    "replaces old ones when the broker starts, and the start does not check it before. Where the "
+    "old segments are still there, sound and complete, as live files or as .deleted, they hold "
+    "all records of a damaged new one, or of a gap between live segments.",
     warnings=(
         "Move all .swap files of the partition: a start replaces everything between the first and "
         "the last of them.",
@@ -318,6 +319,23 @@ REPLACE_METADATA_LOG: Final = action(
     "ssh HOST_OF_BROKER_1 'tar -C /mnt/b1/kafka-logs -cf - __cluster_metadata-0' | "
     "tar -C /mnt/c1/metadata --exclude=quorum-state -xf -",
 )
+FIND_METADATA_LOG: Final = action(
+    "A46",
+    "find-metadata-log",
+    short="supply the metadata log, or check that metadata.log.dir of a controller still has "
+    "__cluster_metadata-0; if it is lost, start nothing, neither controller nor broker: brokers "
+    "would set all their partitions aside (-stray)",
+    explanation="Controllers that have no metadata log start with an empty one, without topics. "
+    "A broker sets the replicas of topics aside that the metadata does not name, and deletes "
+    "nothing; but no later start serves these folders. "
+    "metadata.log.dir is the first of log.dirs unless it is set, and brokers have a copy of the "
+    "log as well.",
+    warnings=(
+        "The copy of any node helps, that of a broker too: supply it, and kafkalog verify and "
+        "kafkalog quorum say where it goes.",
+    ),
+    command="ls -d METADATA_LOG_DIR/__cluster_metadata-0\nkafkalog quorum /mnt/c1 /mnt/b1 /mnt/b2",
+)
 COMPARE_METADATA_LOGS: Final = action(
     "A38",
     "compare-metadata-logs",
@@ -331,13 +349,16 @@ COMPARE_METADATA_LOGS: Final = action(
 FETCH_METADATA_AGAIN: Final = action(
     "A35",
     "fetch-metadata-again",
-    short="while {where} {are} stopped, move __cluster_metadata-0 out of the log directory: after "
-    "the start the node fetches it again from the active controller",
+    short="once the other controllers have a leader, and while {where} {are} stopped, move "
+    "__cluster_metadata-0 out of the log directory: after the start the node fetches it again from "
+    "the active controller",
     explanation="Brokers, and all controllers but the active one, copy the metadata log from the "
     "active controller: its newest snapshot, and what follows.",
     warnings=(
-        "A majority of the controllers must run with sound copies: do it on one controller at a "
-        "time, and wait until it has caught up (kafka-metadata-quorum.sh describe --replication).",
+        "A controller with an empty log votes for every candidate, also for one that lacks "
+        "committed records. So a majority of the controllers must run with sound copies: do it on "
+        "one controller at a time, and wait until it has caught up (kafka-metadata-quorum.sh "
+        "describe --replication).",
     ),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/__cluster_metadata-0 /mnt/b1/aside/",
 )

@@ -64,13 +64,13 @@ HOSTILE_NAME: Final = rule(
     explanation="A file or folder has a name outside Kafka's grammar: characters that no topic may "
     "have, a partition that is not a number, control or bidirectional characters. It is shown "
     "escaped. A folder that stops the start is high: often it is a partition's, which somebody "
-    "renamed.",
+    "renamed. So is a file that may be a missing segment, compressed or renamed by hand.",
     start="A broker does not start if a folder in its log directory does not have the name of a "
     "partition, or if a file with the suffix of a segment file does not begin with a number.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(MOVE_STRANGE_NAME,),
-    roles=(Role.BESIDE_THE_LOGS,),
+    roles=(Role.BESIDE_THE_LOGS, Role.NEVER_SETTLED),
 )
 UNREADABLE_FILE: Final = rule(
     "KL-004",

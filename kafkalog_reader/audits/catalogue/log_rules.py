@@ -89,10 +89,12 @@ SEGMENT_MISSING: Final = rule(
     severity="H",
     title="a segment is missing",
     explanation="Offsets are missing between two segments, and other files show that a segment "
-    "was there: a producer snapshot, an index, or a file marked .deleted. Or a log of "
+    "was there: a producer snapshot, an index, or a file marked .deleted. Or a log begins later "
+    "than another copy, and its topic is only compacted or has retention.ms=-1. Or a log of "
     "__consumer_offsets or __transaction_state does not begin at 0, although it is only compacted, "
     "and no row of log-start-offset-checkpoint explains that.",
-    start="A start does not notice. It deletes indexes and snapshots without a segment.",
+    start="A start does not notice. It deletes indexes and snapshots without a segment, and files "
+    "marked .deleted, which may hold the missing records (KL-405).",
     election="A replica that has the range keeps it if it leads. Followers do not fetch below "
     "their log end.",
     reader="Consumers skip the missing records without an error.",
@@ -110,7 +112,8 @@ INTERRUPTED_SWAP: Final = rule(
     start="The start deletes .cleaned and .deleted, and replaces the segments that a .swap "
     "covers by it. A damaged .swap also replaces sound segments.",
     election=NO_EFFECT,
-    reader="Records that a damaged .swap replaced are lost.",
+    reader="Records that a damaged .swap replaced are lost, and those of a gap in the log that "
+    "only a file marked .deleted holds.",
     actions=(RESTORE_OLD_SEGMENTS, DO_NOT_START, COMPARE_REPLICAS, CHECK_HARDWARE, NOTHING_TO_DO),
     roles=(Role.REPAIRED_BEFORE_START,),
 )

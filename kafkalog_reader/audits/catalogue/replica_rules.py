@@ -10,6 +10,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     COMPARE_METADATA_LOGS,
     COMPARE_REPLICAS,
     DO_NOT_START,
+    FIND_METADATA_LOG,
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
     LOOK_FOR_A_COPY,
@@ -242,7 +243,9 @@ UNCLEAN_ELECTION_EVIDENCE: Final = rule(
     title="signs of an unclean election",
     explanation="According to its high watermark, this replica holds committed records that the "
     "history with the greatest leader epoch does not have. A replica without them was elected: out "
-    "of the in-sync set, or in it after it had lost data. High, not critical, if the files of that "
+    "of the in-sync set, or in it after it had lost data. The metadata log may also show such an "
+    "election; then records of the replicas that were in sync before it may be committed. High, "
+    "not critical, if the files of that "
     "leader do not have its leader epoch: then they are probably older than the election, such as "
     "a disk or a backup that was put back.",
     start=NO_EFFECT,
@@ -398,22 +401,24 @@ COMMITTED_RECORDS_MISSING: Final = rule(
         LOOK_FOR_A_COPY,
     ),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.NEVER_SETTLED),
 )
 CONTROLLERS_BEHIND: Final = rule(
     "KL-525",
     "controllers-behind",
     severity="C",
-    title="no controller has all metadata that a broker has",
+    title="no controller has the whole metadata log",
     explanation="A broker's copy of the metadata log ends above every controller's copy. Brokers "
     "copy the log from the leader of the quorum, so the controllers had these records and lost "
-    "them. If there is one controller, they were committed.",
+    "them. If there is one controller, they were committed. Where whole log directories of a "
+    "KRaft cluster were supplied and none has the log, it may be lost, or in a directory that was "
+    "not copied.",
     start="Brokers cut their copies to what the controller has. They rename replicas of topics "
     "that the controller no longer knows to -stray, and leaders, in-sync sets and settings are "
     "those of an earlier time.",
     election="The controller decides elections from an old state.",
     reader="Consumers miss topics that were created since.",
-    actions=(REPLACE_METADATA_LOG,),
+    actions=(REPLACE_METADATA_LOG, FIND_METADATA_LOG),
     lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.SEVERAL_REPLICAS, Role.BESIDE_THE_LOGS),
 )

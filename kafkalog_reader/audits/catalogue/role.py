@@ -22,6 +22,8 @@ class Role(Enum):
     """Directories that do not go together; each of them may be sound."""
     BY_FOLDER_NAME = auto()
     """Takes the name of the folder for the partition in it."""
+    NEVER_SETTLED = auto()
+    """Records that are lost, or that only a person can bring back: no order of starts does."""
     BESIDE_THE_LOGS = auto()
     """Severe although every log that was read may be sound."""
     TAIL = auto()

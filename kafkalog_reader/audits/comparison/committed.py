@@ -33,10 +33,17 @@ class History:
     """From its batches and its epoch checkpoint, including entries without records."""
     data: Lineage = field(default_factory=Lineage)
     """From the batches alone."""
+    lost_its_end: bool = False
+    """Whether it ends in part of a batch or in zeros: it may once have held more."""
 
     @property
     def greatest_leader_epoch(self) -> int | None:
         return max(self.leader_epochs, default=None)
+
+    @property
+    def last_epoch(self) -> int:
+        """The leader epoch of the last batch; -1 if there is none."""
+        return -1 if self.last_leader_epoch is None else self.last_leader_epoch
 
     @property
     def is_empty(self) -> bool:
@@ -207,19 +214,24 @@ def commit_bounds(
     histories: Mapping[Replica, History],
     in_sync: Collection[Replica] | None = None,
     named: Replica | None = None,
+    unclean_epochs: Collection[int] = (),
 ) -> dict[Replica, CommitBounds]:
     """The bounds of every replica of a partition.
 
     Args:
         histories: one for each replica.
         in_sync: the in-sync replicas; None if unknown. A record that one of them lacks is not
-            committed, unless its high watermark is above its log end: then its log once had more.
+            committed, unless its log once had more: its end is lost, or its high watermark is
+            above its log end.
         named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
+        unclean_epochs: leader epochs of unclean elections. They prove nothing about records that
+            were there before.
     """
     ends = (
         histories[replica].log_end_offset
         for replica in in_sync or ()
-        if (replica.checkpointed_high_watermark or 0) <= histories[replica].log_end_offset
+        if not histories[replica].lost_its_end
+        and (replica.checkpointed_high_watermark or 0) <= histories[replica].log_end_offset
     )
     in_sync_end = min(ends, default=_NO_BOUND)
     newest = newest_replica(histories, named)
@@ -243,7 +255,9 @@ def commit_bounds(
         high = min(end, in_sync_end)
         known = min(history.high_watermark_low, end)
         possible = high
-        if superseded is not None and not unclean_elections_happen:
+        if superseded is not None and max(unclean_epochs, default=-1) > history.last_epoch:
+            high = possible = end
+        elif superseded is not None and not unclean_elections_happen:
             assert newest is not None
             # The leader's log may have lost its end since: it held all below its high watermark.
             is_at_its_end = superseded == histories[newest].log_end_offset

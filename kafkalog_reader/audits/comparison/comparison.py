@@ -22,7 +22,7 @@ from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.comparison.damaged_stretch import damaged_stretch
 from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind, Differences
 from kafkalog_reader.audits.comparison.equal_batches import equal_batches
-from kafkalog_reader.audits.comparison.same_batch import differing_kind, overlap
+from kafkalog_reader.audits.comparison.same_batch import differing_kind, known_end, overlap
 from kafkalog_reader.audits.log.window_loader import WindowLoader
 from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, MAGIC
 
@@ -230,9 +230,10 @@ class _Comparer:
     ) -> None:
         """Note what differs in the lowest batch."""
         streams = [log.stream for log in present]
-        last = max(stream.last_offset for stream in streams)
-        overlapped = [log for log in absent if log.base_offset <= last]
-        intact = replicas_of(log for log in present if log.stream.is_intact)
+        sound = [log for log in present if log.stream.is_intact]
+        end = max(known_end(log.stream) or log.stream.last_offset + 1 for log in sound or present)
+        overlapped = [log for log in absent if log.base_offset < end]
+        intact = replicas_of(sound)
         for log in present:
             if not log.stream.is_intact:
                 log.damaged.add(log.stream, _CURRENT, [intact], _FIRST)
@@ -243,16 +244,19 @@ class _Comparer:
         if len(contents) > 1 or overlapped:
             self._differences.add(
                 Difference(
-                    kind=_differing_kind(present, is_reframed=bool(overlapped)),
+                    kind=_differing_kind(
+                        [*present, *(overlapped if sound else ())],
+                        is_reframed=bool(sound) and any(log.stream.is_intact for log in overlapped),
+                    ),
                     first_offset=streams[0].base_offset,
-                    next_offset=last + 1,
+                    next_offset=end,
                     batches=1,
                     records=max(stream.records for stream in streams),
                     contents=tuple(replicas_of(side) for side in contents.values()),
                     absent=replicas_of(overlapped),
                     damaged=replicas_of(
                         log
-                        for log in present
+                        for log in (*present, *overlapped)
                         if not log.stream.is_intact or log.stream.is_restored or log in misread
                     ),
                     moved=replicas_of(log for log in present if log.stream.is_restored),

@@ -17,6 +17,7 @@ import numpy as np
 from kafkalog_reader.audits.comparison.absence import reasons_of_absence
 from kafkalog_reader.audits.comparison.compared_log import replicas_of
 from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
+from kafkalog_reader.audits.comparison.same_batch import known_end
 from kafkalog_reader.tables.hashed_records import hashed_records, joined_records
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ def take_overlapping(branch: BranchBuilder) -> Iterator[Difference]:
         and log.base_offset < max(first + 1, found.next_offset)
         and log.stream.leader_epoch == epoch
     ]:
-        log = min(reached, key=lambda each: (each.base_offset, -each.stream.last_offset))
+        log = min(reached, key=_turn)
         stream = log.stream
         holders.add(log)
         found.add(log)
         if not stream.is_intact:
-            log.damaged.add(stream, _CURRENT, [()], _FIRST)
+            log.damaged.add(stream, _CURRENT, [replicas_of(found.intact_beside(log))], _FIRST)
         if log.base_offset >= added:
             branch.add(stream.run, stream.index, 1)
             added = max(added, branch.next_offset)
@@ -74,6 +75,7 @@ def take_overlapping(branch: BranchBuilder) -> Iterator[Difference]:
         batches=found.batches,
         records=records,
         contents=tuple(map(replicas_of, found.contents())),
+        damaged=replicas_of(found.damaged()),
     )
     yield difference
     lacking = [log for log in branch.members if log not in holders and not log.stream.ended]
@@ -87,20 +89,34 @@ def take_overlapping(branch: BranchBuilder) -> Iterator[Difference]:
         )
 
 
+def _turn(log: ComparedLog) -> tuple[int, bool, int]:
+    """The order in which batches are taken; of damaged ones the end may be wrong."""
+    return log.base_offset, not log.stream.is_intact, -log.stream.last_offset
+
+
 @dataclass(slots=True)
 class _Side:
-    """What one copy holds in the range."""
+    """What one copy holds in the range.
+
+    Attributes:
+        intact_up_to: one past the last offset of its newest batch; 0 if that is damaged.
+        is_damaged: whether one of its batches is.
+    """
 
     next_offset: int = 0
+    intact_up_to: int = 0
+    is_damaged: bool = False
     batches: int = 0
     records: int = 0
     content: blake2b = field(default_factory=blake2b)
     parts: list[HashedRecords] = field(default_factory=list)
 
     def decode(self, stream: BatchStream) -> bool:
-        """Add the records of the current batch; return False if they cannot be decoded."""
+        """Add the records of the current batch; return False if an intact one hides them."""
+        if not stream.is_intact:
+            return True
         run = stream.run.taken(slice(stream.index, stream.index + 1))
-        part = hashed_records(run, stream.segment_slice) if stream.is_intact else None
+        part = hashed_records(run, stream.segment_slice)
         self.parts += [] if part is None else [part]
         return part is not None
 
@@ -137,11 +153,23 @@ class _OverlappingBatches:
         stream, side = log.stream, self._sides.setdefault(log, _Side())
         side.batches += 1
         side.records += stream.records
-        side.next_offset = max(side.next_offset, stream.last_offset + 1)
+        end = known_end(stream) or stream.base_offset + 1
+        side.next_offset = max(side.next_offset, end)
+        side.is_damaged |= not stream.is_intact
+        side.intact_up_to = end if stream.is_intact else 0
         side.content.update(stream.batch)
         self.next_offset = max(self.next_offset, side.next_offset)
         self._size += len(stream.batch)
         self._is_decoded = self._is_decoded and self._size <= _MAX_BYTES and side.decode(stream)
+
+    def damaged(self) -> list[ComparedLog]:
+        """The logs that have damaged batches here."""
+        return sorted(log for log, side in self._sides.items() if side.is_damaged)
+
+    def intact_beside(self, damaged: ComparedLog) -> list[ComparedLog]:
+        """The logs that hold the offsets of the batch just added in one intact batch."""
+        end = self._sides[damaged].next_offset
+        return sorted(log for log, side in self._sides.items() if side.intact_up_to >= end)
 
     def contents(self) -> list[list[ComparedLog]]:
         """The logs, grouped by equal bytes."""
@@ -162,7 +190,11 @@ class _OverlappingBatches:
         if self.is_fork:
             return DifferenceKind.CONFLICT, max(1, self._differing())
         count = self._differing()
-        return (DifferenceKind.CONFLICT, count) if count else (DifferenceKind.CLEANED, 0)
+        if count:
+            return DifferenceKind.CONFLICT, count
+        if self.damaged():
+            return DifferenceKind.DAMAGED, self.held_records
+        return DifferenceKind.CLEANED, 0
 
     def _differing(self) -> int:
         """How many offsets hold different records."""
@@ -173,7 +205,7 @@ class _OverlappingBatches:
             is_other = ours.content[left] != theirs.content[right]
             is_other |= ours.leader_epoch[left] != theirs.leader_epoch[right]
             differing.append(shared[is_other])
-            if not self._may_be_cleaned:
+            if not (self._may_be_cleaned or one.is_damaged or other.is_damaged):
                 apart = np.setxor1d(ours.offset, theirs.offset)
                 end = min(one.next_offset, other.next_offset)
                 differing.append(apart if self.is_fork else apart[apart < end])

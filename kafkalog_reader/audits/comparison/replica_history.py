@@ -38,4 +38,5 @@ def history_of(replica: Replica, stream: BatchStream) -> History:
             | {entry.leader_epoch for entry in entries}
         ),
         data=data,
+        lost_its_end=any(stop.is_unfinished for stop in stream.stops),
     )

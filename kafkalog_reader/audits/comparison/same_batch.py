@@ -24,7 +24,7 @@ def differing_kind(
     Args:
         streams: replicas whose current batches start at the same offset and are not all equal, or
             overlap with a batch of another replica.
-        is_reframed: whether such an overlapping batch exists.
+        is_reframed: whether intact ones overlap so.
         may_be_cleaned: whether compaction may have run on one of them.
     """
     intact = [stream for stream in streams if stream.is_intact]
@@ -57,16 +57,34 @@ def differing_kind(
 def overlap(streams: Sequence[BatchStream]) -> bool:
     """Whether the current batches overlap without having the same bounds.
 
-    Not where one of them is damaged, or where another leader epoch begins inside one: that is a
-    fork.
+    Not where the end of one is unknown because of damage, or where another leader epoch begins
+    inside one: that is a fork.
     """
     first, *others = sorted(streams, key=lambda stream: (stream.base_offset, stream.last_offset))
-    reached = [each for each in others if each.base_offset <= first.last_offset]
-    bounds = {(each.base_offset, each.last_offset) for each in (first, *reached)}
-    if len(bounds) == 1 or not all(each.is_intact for each in (first, *reached)):
+    end = known_end(first)
+    if end is None:
         return False
-    end = max(last for _, last in bounds)
-    return not any(_begins_an_epoch(each, first.leader_epoch, end) for each in streams)
+    reached = [each for each in others if each.base_offset < end]
+    bounds = {(each.base_offset, known_end(each)) for each in (first, *reached)}
+    ends = [each for _, each in bounds if each is not None]
+    if len(bounds) == 1 or len(ends) < len(bounds):
+        return False
+    last = max(ends) - 1
+    return not any(_begins_an_epoch(each, first.leader_epoch, last) for each in streams)
+
+
+def known_end(stream: BatchStream) -> int | None:
+    """One past the last offset of the current batch; None if it is unknown.
+
+    A damaged batch, whose header may be wrong, ends where the next one begins, or before.
+    """
+    end = stream.last_offset + 1
+    if stream.is_intact:
+        return end
+    following = stream.run.base_offset[stream.index + 1 : stream.index + 2]
+    if not len(following):
+        return None
+    return max(stream.base_offset + 1, min(end, int(following[0])))
 
 
 def _begins_an_epoch(stream: BatchStream, leader_epoch: int, end: int) -> bool:

@@ -32,7 +32,7 @@ class Candidate:
             marker, which another disk has: they would stay open for ever (KL-713).
         hidden: offsets [first, next) between sound batches, where damage hides what was there.
         is_start_lost: whether retention cannot have deleted what is missing at the beginning: the
-            topic is only compacted, and no request moved the log start.
+            topic is only compacted or kept for ever, and no request moved the log start.
         is_assigned: False where the metadata log assigns the partition to other brokers: its start
             sets the copy aside, and it cannot be elected.
         is_member: whether it is in the ISR or an eligible leader replica; None without cluster

@@ -45,6 +45,8 @@ logger = logging.getLogger(__name__)
 
 _ANY_END: Final = (math.inf, math.inf)
 _NO_LEADER_CHANGE: Final = -2
+_UNCLEAN_EPOCHS: Final = "uncleanEpochs"
+"""Added to the fields of a PartitionRecord during a replay."""
 _TOPIC_RESOURCE: Final = 2
 """Of org.apache.kafka.common.config.ConfigResource.Type."""
 _COLUMNS: Final = ("offset", "leaderEpoch", "controlType", "value")
@@ -88,13 +90,15 @@ class ClusterMetadata:
         )
 
 
-def read_cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:
+def read_cluster_metadata(
+    evidence: Evidence, *, is_silent: bool = False
+) -> dict[str | None, ClusterMetadata]:
     """Read the most advanced usable copy of each metadata log, by cluster id.
 
     Of several copies, the one that ends last is replayed; if that fails, the next one.
 
     A copy is used only if it can be replayed without a gap. If it is damaged, or its beginning was
-    replaced by a snapshot that is missing, a warning names it.
+    replaced by a snapshot that is missing, a warning names it, unless the caller says it by itself.
     """
     best: dict[str | None, ClusterMetadata] = {}
     copies = [d for d in evidence.partition_directories(_REQUEST) if d.is_replica]
@@ -106,7 +110,8 @@ def read_cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadat
         try:
             found = read_metadata_log(directory)
         except KafkaLogError as error:
-            logger.warning("%s; this copy of the metadata log is not used", error)
+            if not is_silent:
+                logger.warning("%s; this copy of the metadata log is not used", error)
             continue
         if found is None:
             continue
@@ -269,6 +274,10 @@ class _Replay:
 def _merge(known: dict[str, Value], change: Mapping[str, Value]) -> None:
     """Apply a change; setting the leader, even to the same broker, raises the leader epoch."""
     if change["leader"] != _NO_LEADER_CHANGE:
+        eligible = {*known["isr"], *(known.get("eligibleLeaderReplicas") or ())}
+        if change["leader"] > NO_LEADER and change["leader"] not in eligible:
+            unclean = known.get(_UNCLEAN_EPOCHS, ())
+            known[_UNCLEAN_EPOCHS] = (*unclean, known["leaderEpoch"] + 1)
         known["leader"] = change["leader"]
         known["leaderEpoch"] += 1
     known["partitionEpoch"] += 1
@@ -290,5 +299,6 @@ def _membership(fields: Mapping[str, Value], source: str, offset: int) -> Partit
         topic_id=fields["topicId"],
         source=source,
         source_offset=offset,
+        unclean_epochs=fields.get(_UNCLEAN_EPOCHS, ()),
         directories=tuple(directories) if len(directories) == len(fields["replicas"]) else (),
     )

@@ -13,7 +13,9 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import LOG_DIRECTORY_MISS
 from kafkalog_reader.audits.integrity.file_repair import Format
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
+from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.log_directory import live_partitions
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
@@ -64,7 +66,8 @@ def missing_directories(
     """Find them by the ids in ``meta.properties`` and in the registrations of the brokers.
 
     Of a broker with a log directory whose id is unknown, or of which only some partitions were
-    copied, nothing is said.
+    copied, nothing is said; nor where log directories were skipped, because any may be one of them.
+    A directory that no registration names is a new one, formatted in the place of a missing one.
 
     Args:
         evidence: the supplied paths.
@@ -72,7 +75,7 @@ def missing_directories(
     """
     return tuple(
         each
-        for cluster_id, cluster in clusters.items()
+        for cluster_id, cluster in (() if evidence.skipped else clusters.items())
         for each in _of_cluster(
             [root for root in evidence.roots if root.cluster_id == cluster_id], cluster
         )
@@ -93,9 +96,15 @@ def _of_cluster(roots: list[LogDirectory], cluster: ClusterMetadata) -> Iterator
             of_broker[root.broker_id].append(root)
     missing: dict[tuple[int, str], LogDirectory] = {}
     for broker_id, own in sorted(of_broker.items()):
+        registered = cluster.brokers.get(broker_id, ())
         here = {root.directory_id for root in own}
-        left = [each for each in cluster.brokers.get(broker_id, ()) if each not in here]
-        if left and None not in here and not any(map(is_part_of_log_directory, own)):
+        left = [each for each in registered if each not in here]
+        new = [
+            each for each in own if each.directory_id not in registered and not _is_metadata(each)
+        ]
+        if len(left) <= len(new):  # formatted in their place
+            continue
+        if None not in here and not any(map(is_part_of_log_directory, own)):
             missing |= {(broker_id, each): own[0] for each in left}
     if not missing:
         return
@@ -110,6 +119,11 @@ def _of_cluster(roots: list[LogDirectory], cluster: ClusterMetadata) -> Iterator
             partitions=held[broker_id, directory_id],
             is_alone=len(roots) == 1,
         )
+
+
+def _is_metadata(root: LogDirectory) -> bool:
+    """Whether it may be only the metadata.log.dir of a node, which a broker does not register."""
+    return METADATA_LOG in live_partitions(root)
 
 
 def directory_missing_finding(missing: MissingDirectory) -> Finding:

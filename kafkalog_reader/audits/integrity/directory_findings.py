@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import posixpath
 import stat
@@ -34,7 +35,7 @@ from kafkalog_reader.audits.integrity.checkpoint_findings import (
     checkpoint_problem,
     temporary_files,
 )
-from kafkalog_reader.audits.integrity.file_repair import Move, move_aside
+from kafkalog_reader.audits.integrity.file_repair import Move, RunAgain, move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import (
     folders_of_siblings,
@@ -63,7 +64,7 @@ from kafkalog_reader.io.names import (
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.partial_copy import Partition
     from kafkalog_reader.io.evidence import LogDirectory
@@ -78,6 +79,8 @@ _EFFECTS: Final = {
     "followers have fetched",
 }
 """What a start does without the rows of a checkpoint."""
+_SECONDS_UNTIL_WRITTEN: Final = {HIGH_WATERMARKS: 5, RECOVERY_POINTS: 60, LOG_STARTS: 60}
+"""replica.high.watermark.checkpoint.interval.ms, log.flush.[start.]offset.checkpoint.interval.ms"""
 _MAX_LISTED: Final = 1000
 """Maximum findings of one kind for a log directory, which may hold a million strange names."""
 
@@ -146,7 +149,22 @@ def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Fi
                 f"broker {broker_id} has the partition twice and will not start: {paths}",
                 directory=min(reversed(same), key=_reach),
                 evidence={"directories": paths},
+                repairs=tuple(_compared_alone(same, directories)),
             )
+
+
+def _compared_alone(
+    same: Sequence[PartitionDirectory], directories: Sequence[PartitionDirectory]
+) -> Iterator[RunAgain]:
+    """Compare each copy of a broker with those of the others; nothing if there are no others."""
+    others = [each.log_directory.path for each in directories if each not in same]
+    for each in same if others else ():
+        yield RunAgain(
+            why=f"only the copy in {each.log_directory.path}, and those of other brokers",
+            paths=(each.log_directory.path, *others),
+            topic=each.topic or "",
+            partition=each.partition or 0,
+        )
 
 
 def _reach(directory: PartitionDirectory) -> tuple[int, int]:
@@ -257,7 +275,7 @@ def _checkpoints(
             if holds_replicas and (name != LOG_STARTS or release_signs(root.path).leader_epochs):
                 yield _without_rows(place, name, "missing")
             continue
-        if holds_replicas and _lost_its_rows(root, name):
+        if holds_replicas and _lost_its_rows(root, name, names):
             yield _without_rows(place, name, "empty, which a start reads as without rows")
         try:
             for key in checkpointed_offsets(root, name):
@@ -303,19 +321,38 @@ def _checkpoints(
         )
 
 
-def _lost_its_rows(root: LogDirectory, name: str) -> bool:
+def _lost_its_rows(root: LogDirectory, name: str, names: Iterable[str]) -> bool:
     """Whether a checkpoint is empty although the broker wrote rows or their number.
 
     A broker creates the files empty. It writes those of recovery points and log starts together,
     once a minute, the high watermarks more often, and all at a clean stop; the cleaner's offsets
-    are written when a log was cleaned.
+    are written when a log was cleaned. A power cut can empty all of them.
     """
     if name == CLEANER_OFFSETS or not is_empty(root, name):
         return False
     together = (each for each in (RECOVERY_POINTS, LOG_STARTS) if each != name)
-    return bool(root.clean_shutdown) or any(
-        not is_absent(root, each) and not is_empty(root, each) for each in together
+    return (
+        bool(root.clean_shutdown)
+        or any(not is_absent(root, each) and not is_empty(root, each) for each in together)
+        or _was_used_for(root, names, seconds=_SECONDS_UNTIL_WRITTEN[name])
     )
+
+
+def _was_used_for(root: LogDirectory, names: Iterable[str], *, seconds: float) -> bool:
+    """Whether files of replicas were written longer than that apart, by their times."""
+    first, last = math.inf, -math.inf
+    for name in names:
+        if _partition_of(name) is None:
+            continue
+        try:
+            with os.scandir(posixpath.join(root.path, name)) as entries:
+                times = [entry.stat(follow_symlinks=False).st_mtime for entry in entries]
+        except OSError:
+            continue
+        first, last = min(first, *times, math.inf), max(last, *times, -math.inf)
+        if last - first > seconds:
+            return True
+    return False
 
 
 def _without_rows(place: PartitionDirectory, name: str, what: str) -> Finding:

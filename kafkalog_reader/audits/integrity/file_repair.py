@@ -54,6 +54,21 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FlipBit:
+    """Correct one byte of a file of a partition directory; the file is copied aside before.
+
+    Attributes:
+        path: of the file.
+        position: of the byte.
+        value: the right one, as a checksum proves.
+    """
+
+    path: str
+    position: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
     """Copy a folder from another node.
 
@@ -97,8 +112,24 @@ class Format:
     node: int
 
 
-FileRepair = Move | Write | Rewrite | Copy | Format
-Repair = FileRepair | SetOffset
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAgain:
+    """Audit again only what belongs together; no file is changed.
+
+    Attributes:
+        why: what these paths have in common.
+        paths: of log directories.
+        topic: of the partition to compare; empty: verify all.
+    """
+
+    why: str
+    paths: tuple[str, ...]
+    topic: str = ""
+    partition: int = 0
+
+
+FileRepair = Move | Write | Rewrite | FlipBit | Copy | Format
+Repair = FileRepair | SetOffset | RunAgain
 
 
 def aside_path(root: str, name: str) -> str:

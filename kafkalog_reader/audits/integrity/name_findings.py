@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 import stat
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import RESTORE_OLD_SEGMENTS
 from kafkalog_reader.audits.catalogue.input_rules import (
     HOSTILE_NAME,
     UNSAFE_PATH_SKIPPED,
 )
+from kafkalog_reader.audits.integrity.file_repair import Move
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name, shown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from kafkalog_reader.audits.log.replica import Replica
 
 _SEGMENT_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 _STATES: Final = (".deleted", ".cleaned", ".swap")
+_RENAMED_LOG: Final = re.compile(r"\.?([0-9]{20})\.log.+", re.ASCII | re.DOTALL)
+"""A segment to which somebody gave another name: compressed, a backup, half a transfer."""
+_COMPRESSED: Final = (".gz", ".zst", ".xz", ".bz2", ".lz4", ".lzo", ".zip")
 _MAX_LISTED: Final = 1000
 """Maximum findings for one directory, which may hold a million strange names."""
 
@@ -34,8 +41,10 @@ def name_findings(replica: Replica) -> Iterator[Finding]:
     if directory.only is not None:
         return
     reported = 0
-    for entry in sorted(directory.context.entries(directory.path), key=lambda entry: entry.name):
-        found = _of_entry(replica, entry)
+    entries = sorted(directory.context.entries(directory.path), key=lambda entry: entry.name)
+    names = {entry.name for entry in entries}
+    for entry in entries:
+        found = _of_entry(replica, entry, names)
         if found is not None:
             yield found
             reported += 1
@@ -43,7 +52,7 @@ def name_findings(replica: Replica) -> Iterator[Finding]:
             return
 
 
-def _of_entry(replica: Replica, entry: os.DirEntry[str]) -> Finding | None:
+def _of_entry(replica: Replica, entry: os.DirEntry[str], names: Collection[str]) -> Finding | None:
     file = replica.file(shown(entry.name))
     try:
         mode = entry.stat(follow_symlinks=replica.directory.follow_links).st_mode
@@ -57,7 +66,10 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str]) -> Finding | None:
             directory=replica.directory,
             file=file,
         )
-    if _is_strange(entry.name):
+    segment = _segment_of(entry.name)
+    if segment is not None and stat.S_ISREG(mode) and segment not in names:
+        return _missing_segment(replica, entry, segment)
+    if segment is not None or _is_strange(entry.name):
         return finding(
             HOSTILE_NAME,
             f"{file}: not a name that Kafka gives a file of a partition",
@@ -65,6 +77,31 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str]) -> Finding | None:
             file=file,
         )
     return None
+
+
+def _segment_of(name: str) -> str | None:
+    """The log file that has become a file of another name, which Kafka never reads."""
+    match = _RENAMED_LOG.fullmatch(name)
+    return None if match is None or name.endswith(_STATES) else f"{match[1]}.log"
+
+
+def _missing_segment(replica: Replica, entry: os.DirEntry[str], segment: str) -> Finding:
+    file = replica.file(shown(entry.name))
+    is_compressed = entry.name.lower().endswith(_COMPRESSED)
+    how = "decompress it, and give it" if is_compressed else "give it"
+    path = replica.directory.path
+    rename = Move(path=posixpath.join(path, entry.name), target=posixpath.join(path, segment))
+    return finding(
+        HOSTILE_NAME,
+        f"{file}: {entry.stat().st_size:,} bytes that Kafka does not read, and that may be the "
+        f"missing segment {segment}: {how} that name before a start, which would delete its "
+        "indexes",
+        severity="H",
+        directory=replica.directory,
+        file=file,
+        actions=(RESTORE_OLD_SEGMENTS,),
+        repairs=() if is_compressed else (rename,),
+    )
 
 
 def _is_strange(name: str) -> bool:

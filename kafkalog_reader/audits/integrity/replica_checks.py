@@ -23,6 +23,7 @@ from kafkalog_reader.audits.integrity.checkpoint_findings import (
     temporary_findings,
 )
 from kafkalog_reader.audits.integrity.epoch_findings import epoch_findings
+from kafkalog_reader.audits.integrity.file_repair import Move
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.name_findings import name_findings
 from kafkalog_reader.audits.integrity.segment_chain_findings import file_findings
@@ -62,7 +63,8 @@ def check_replica(replica: Replica, stream: WatchedStream) -> Checked:
 
 
 def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> Iterator[Finding]:
-    yield from stream.findings()
+    in_log = list(stream.findings())
+    yield from in_log
     yield from problem_findings(replica)
     changes = _changed(replica, stream)
     yield from offset_findings(
@@ -71,7 +73,9 @@ def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> It
     intervals = stream.lineage.build().intervals
     yield from epoch_findings(replica, intervals, log_end_offset, stream.messages_end)
     try:
-        yield from file_findings(replica)
+        repairs = (repair for each in in_log for repair in each.repairs)
+        restored = {repair.path for repair in repairs if isinstance(repair, Move)}
+        yield from file_findings(replica, restored)
         yield from name_findings(replica)
         yield from snapshot_findings(replica)
         yield from temporary_findings(replica)

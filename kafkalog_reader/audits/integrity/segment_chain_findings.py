@@ -17,7 +17,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
     SEGMENT_OVERLAP,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.integrity.swap_findings import swap_findings
+from kafkalog_reader.audits.integrity.swap_findings import deleted_in_gap, swap_findings
 from kafkalog_reader.audits.log.release_signs import writes_time_indexes
 from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.names import (
@@ -28,7 +28,7 @@ from kafkalog_reader.io.names import (
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.batch_findings import BatchCheck
     from kafkalog_reader.audits.log.replica import Replica
@@ -96,6 +96,8 @@ def _gap(replica: Replica, before: BatchCheck, check: BatchCheck, end: int) -> I
             offsets=(end, base),
             evidence={"traces": " ".join(traces)},
         )
+        if deleted := deleted_in_gap(replica, end, base):
+            yield deleted
     else:
         yield finding(
             SEGMENT_GAP,
@@ -120,8 +122,13 @@ def _traces(replica: Replica, end: int, base: int) -> list[str]:
     return found
 
 
-def file_findings(replica: Replica) -> Iterator[Finding]:
-    """Yield findings about the names of the segment files: missing, orphaned, half swapped."""
+def file_findings(replica: Replica, restored: Collection[str] = ()) -> Iterator[Finding]:
+    """Yield findings about the names of the segment files: missing, orphaned, half swapped.
+
+    Args:
+        replica: the replica.
+        restored: paths of files to which findings already give their names back.
+    """
     directory = replica.directory
     if directory.only is not None:
         return
@@ -136,7 +143,7 @@ def file_findings(replica: Replica) -> Iterator[Finding]:
             yield from _missing_indexes(replica, segment, kinds)
         else:
             yield from _orphans(replica, segment, last)
-    yield from swap_findings(replica)
+    yield from swap_findings(replica, restored)
 
 
 def _missing_indexes(

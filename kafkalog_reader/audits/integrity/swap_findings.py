@@ -27,7 +27,7 @@ from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.scan import Scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
@@ -36,8 +36,12 @@ _LISTED: Final = 10
 """Maximum base offsets listed in a message."""
 
 
-def swap_findings(replica: Replica) -> Iterator[Finding]:
+def swap_findings(replica: Replica, restored: Collection[str] = ()) -> Iterator[Finding]:
     """Yield one finding for each kind of leftover file.
+
+    Args:
+        replica: the replica.
+        restored: paths of files to which findings already give their names back.
 
     Raises:
         UnreadableFileError: the directory or a file cannot be read.
@@ -54,10 +58,10 @@ def swap_findings(replica: Replica) -> Iterator[Finding]:
     for swap in of_kind["swap"]:
         is_whole = first_cleaned is None or swap.base_offset < first_cleaned
         (winning if is_whole and swap.log_size is not None else losing).append(swap)
-    restored: set[str] = set()
+    restored = set(restored)
     if winning:
         replacing = _replacing(replica, winning, live, of_kind["deleted"])
-        restored = {each.path for each in replacing.repairs if isinstance(each, Move)}
+        restored |= {each.path for each in replacing.repairs if isinstance(each, Move)}
         yield replacing
     if losing:
         yield _leftover(
@@ -79,6 +83,49 @@ def swap_findings(replica: Replica) -> Iterator[Finding]:
             replica, gone, "I",
             "already deleted, the file is removed at the next start at the latest",
         )  # fmt: skip
+
+
+def deleted_in_gap(replica: Replica, first: int, following: int) -> Finding | None:
+    """The finding of segments marked .deleted that hold a gap between live ones; None without.
+
+    They must be sound and complete, and no sign of the log cleaner, which marks the segments that
+    it replaced: then the live segment has the name of one of them.
+
+    Raises:
+        UnreadableFileError: the directory or a file cannot be read.
+    """
+    found = readable_segments(replica.directory, live_only=False)
+    live = {each.base_offset for each in found if each.suffix is None and each.log_size is not None}
+    deleted = [each for each in found if each.suffix == "deleted" and each.log_size is not None]
+    held: list[SegmentFiles] = []
+    end = first
+    for segment in deleted:
+        if segment.base_offset == end < following and not _is_damaged(replica, segment):
+            held.append(segment)
+            end = read_next_offset(segment, replica.directory.context)
+    if not held or end != following or any(each.base_offset in live for each in deleted):
+        return None
+    file = replica.segment_file(held[0])
+    return finding(
+        INTERRUPTED_SWAP,
+        f"{file}: sound, and the only segment here with {offsets_words(first, following)}, which "
+        "are missing in the log; the next start deletes it",
+        severity="H",
+        directory=replica.directory,
+        file=file,
+        offsets=(first, following),
+        evidence={"suffix": "deleted", "outcome": "deleted", "segments": len(held)},
+        actions=(RESTORE_OLD_SEGMENTS,),
+        repairs=_names_back(held),
+    )
+
+
+def _names_back(deleted: Sequence[SegmentFiles]) -> tuple[Move, ...]:
+    return tuple(
+        Move(path=path, target=path.removesuffix(".deleted"))
+        for segment in deleted
+        for path in _paths(segment)
+    )
 
 
 def _replacing(
@@ -154,12 +201,7 @@ def _moves(
     ):
         return ()
     aside = [posixpath.basename(path) for segment in winning for path in _paths(segment)]
-    back = [
-        Move(path=path, target=path.removesuffix(".deleted"))
-        for segment in renamed
-        for path in _paths(segment)
-    ]
-    return (*index_moves(replica.directory, aside), *back)
+    return (*index_moves(replica.directory, aside), *_names_back(renamed))
 
 
 def _paths(segment: SegmentFiles) -> list[str]:

@@ -115,13 +115,24 @@ def count_records(
 def first_batch_cut(directory: PartitionDirectory, target: int) -> int | None:
     """Base offset of the first batch that reaches ``target``: there a truncation really cuts.
 
+    Brokers search in the order of the file, also where a base offset, which no checksum covers, is
+    wrong. If it is that of the batch found, which lies before lower ones, the offset is the one
+    after the batch before.
+
     Raises:
         UnreadableFileError: a segment cannot be read.
     """
+    expected = None
     for _, run in _runs(directory, target):
-        index = int(np.searchsorted(run.last_offset, target))
-        if index < run.count:
-            return int(run.base_offset[index])
+        reached = np.flatnonzero(run.last_offset >= target)
+        if len(reached):
+            index = int(reached[0])
+            base_offset = int(run.base_offset[index])
+            if index:
+                expected = int(run.last_offset[index - 1]) + 1
+            falls = bool((run.base_offset[index:] < base_offset).any())
+            return expected if falls and expected is not None else base_offset
+        expected = int(run.last_offset[-1]) + 1
     return None
 
 

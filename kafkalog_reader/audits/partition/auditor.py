@@ -191,7 +191,7 @@ class _Auditor:
             reason=_reason(replicas, comparison),
             started_at=self.started_at,
             may_be_compacted=self._may_be_compacted(directories),
-            is_only_compacted=self.topics is not None and self.topics.is_only_compacted(topic),
+            kept_because="" if self.topics is None else self.topics.kept_because(topic),
         )
         if isinstance(comparison, NotCompared) or audit.reason:
             return audit
@@ -243,7 +243,8 @@ class _Auditor:
         }
         if isinstance(comparison, Comparison):
             named = named_leader(histories, self.membership)
-            bounds = commit_bounds(histories, in_sync(histories, self.membership), named)
+            unclean = () if self.membership is None else self.membership.unclean_epochs
+            bounds = commit_bounds(histories, in_sync(histories, self.membership), named, unclean)
         for replica, stream in streams.items():
             yield ReplicaAudit(
                 files=replica,

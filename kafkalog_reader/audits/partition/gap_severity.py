@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY, NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.batch_rules import OFFSET_GAP, OFFSET_REGRESSION
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.log_rules import INTERRUPTED_SWAP
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
@@ -50,7 +51,9 @@ def with_peers(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[Find
     gaps = [each for each in found if each.code in _GAPS]
     for each in found:
         replica = None if each.directory is None else replicas.get(each.directory)
-        if replica is None or each.code not in _GAPS:
+        if replica is not None and _fills_a_gap(each) and _is_elsewhere(audit, replica, each):
+            yield replace(each, severity="I", actions=(NOTHING_TO_DO,), repairs=())
+        elif replica is None or each.code not in _GAPS:
             yield each
         elif _is_elsewhere(audit, replica, each):
             yield replace(each, severity="H")
@@ -82,12 +85,20 @@ def _is_lost(
     if any(each.code == OFFSET_REGRESSION and each.caused_by == place for each in found):
         return False  # a wrong base offset, and not a record too few
     lacking = {each.directory for each in gaps if _covers(each, first, following)}
+    if any(_fills_a_gap(each) and _covers(each, first, following) for each in found):
+        return False
     if any(
         each.directory not in lacking and each.log_start < following and first < each.log_end
         for each in audit.replicas
     ):
         return False
     return not _may_be_compacted(audit, gaps)
+
+
+def _fills_a_gap(found: Finding) -> bool:
+    """Whether it is of a segment marked .deleted that holds the records of a gap."""
+    is_deleted = dict(found.evidence).get("outcome") == "deleted"
+    return found.code == INTERRUPTED_SWAP and is_deleted and bool(found.repairs)
 
 
 def _covers(gap: Finding, first: int, following: int) -> bool:

@@ -64,6 +64,19 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
                 records_at_risk=count,
                 committed="known" if committed else "none",
             )
+        unclean = [] if audit.membership is None else [*audit.membership.unclean_epochs]
+        if unclean and unclean[-1] > replica.history.last_epoch and bound.known <= bound.superseded:
+            yield finding(
+                UNCLEAN_ELECTION_EVIDENCE,
+                f"{replica.name} has records from offset {bound.superseded} on that the newest "
+                "leader does not have, and that may be committed: according to the metadata log "
+                f"the leader of epoch {unclean[-1]} was elected uncleanly, from outside the ISR",
+                directory=replica.directory,
+                offsets=(bound.superseded, bound.log_end),
+                evidence={"uncleanEpochs": unclean, "superseded": bound.superseded},
+                records_at_risk=candidate.records(*offsets),
+                committed="possible",
+            )
         if bound.known > bound.superseded and not _lost_its_end(audit, bound.superseded):
             is_proven = _is_proven(audit, newest, bound.superseded)
             unknown = audit.epoch_unknown_to_leader

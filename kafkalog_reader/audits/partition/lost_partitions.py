@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY, RENAME_FOLDER
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.input_rules import REPLICA_NOT_SUPPLIED
 from kafkalog_reader.audits.election.missing_directories import had_replica, missing_directories
@@ -19,7 +19,7 @@ from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directo
 from kafkalog_reader.audits.partition.moved_aside import moved_copy
 from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
-from kafkalog_reader.audits.partition.supply_findings import renamed_text
+from kafkalog_reader.audits.partition.supply_findings import name_moves, renamed_text
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.evidence import PartitionDirectory
@@ -49,6 +49,7 @@ class WithoutCopy:
         is_lost: whether each of its brokers was supplied, and no copy can be expected elsewhere.
         missing: log directories of its brokers that were not supplied and had a replica.
         renamed: folders of it that no broker loads.
+        topic_id: by the metadata log.
     """
 
     cluster_id: str | None
@@ -59,6 +60,7 @@ class WithoutCopy:
     is_lost: bool
     missing: tuple[MissingDirectory, ...]
     renamed: tuple[PartitionDirectory, ...]
+    topic_id: str
 
     @property
     def name(self) -> str:
@@ -94,7 +96,7 @@ def without_copy(
         clusters: what the metadata logs have, by cluster id.
     """
     roots: dict[tuple[str | None, int | None], list[LogDirectory]] = defaultdict(list)
-    for root in evidence.roots:
+    for root in () if evidence.skipped else evidence.roots:
         if not is_part_of_log_directory(root):
             roots[root.cluster_id, root.broker_id].append(root)
     missing = missing_directories(evidence, clusters)
@@ -122,6 +124,7 @@ def without_copy(
                 ),
                 missing=tuple(each for each in gone if had_replica(each, membership)),
                 renamed=tuple(found),
+                topic_id=membership.topic_id,
             )
 
 
@@ -191,6 +194,7 @@ def _lost(lost: WithoutCopy) -> Finding:
         text += f"; by a checkpoint, records below offset {lost.high_watermark:,} were committed"
     root = lost.roots[0]
     is_critical = lost.may_have_records and not lost.moved and not lost.renamed
+    moves = () if lost.moved else name_moves(lost.renamed, lost.brokers, lost.topic_id)
     return finding(
         REPLICA_DIRECTORY_MISSING,
         text,
@@ -208,7 +212,8 @@ def _lost(lost: WithoutCopy) -> Finding:
             "brokers": ", ".join(map(str, lost.brokers)),
             "highWatermark": lost.high_watermark,
         },
-        actions=(LOOK_FOR_A_COPY,),
+        actions=(RENAME_FOLDER if moves else LOOK_FOR_A_COPY,),
+        repairs=moves,
     )
 
 

@@ -1,8 +1,8 @@
-"""The first segments of a log that only the log cleaner shortens: only a loss removes them.
+"""The first segments of a log from which retention deletes nothing: only a loss removes them.
 
 Elsewhere an index below the first log is what a crash leaves while retention deletes segments.
-Source: Kafka 4.4, UnifiedLog.deleteOldSegments: without ``delete`` in cleanup.policy only
-DeleteRecords moves the log start, which is checkpointed then.
+Source: Kafka 4.4, UnifiedLog.deleteOldSegments: without ``delete`` in cleanup.policy, or without
+a limit of time and size, only DeleteRecords moves the log start, which is checkpointed then.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _OFFSET_INDEX = ".index"
 
 
 def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings; an offset index below the first log of a compacted topic is a lost segment.
+    """The findings; an offset index below the first log of a topic that keeps all is a lost one.
 
     So is what another copy has there. The logs of groups and transactions begin at 0 in any case:
     their policy is never changed, as that of another topic may have been.
     """
-    if not audit.is_only_compacted:
+    if not audit.kept_because:
         yield from found
         return
     reported = set()
@@ -58,8 +58,8 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
             yield finding(
                 SEGMENT_MISSING,
                 f"{each.file}: its .log is missing, and nothing deletes segments of a topic that "
-                f"is only compacted: {offsets_are(segment.base_offset, base)} missing, except what "
-                "compaction had removed",
+                f"{audit.kept_because}: {offsets_are(segment.base_offset, base)} missing"
+                f"{_except_compacted(audit)}",
                 directory=each.directory,
                 file=each.file,
                 offsets=(segment.base_offset, base),
@@ -76,7 +76,7 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
                 SEGMENT_MISSING,
                 f"{replica.name}: its log begins at offset {replica.log_start:,}, and "
                 f"{joined_names(others)} {'has' if len(others) == 1 else 'have'} earlier records "
-                "of a topic that is only compacted, from which retention deletes nothing",
+                f"of a topic that {audit.kept_because}, from which retention deletes nothing",
                 directory=replica.directory,
                 offsets=(start, replica.log_start),
                 confidence="likely",
@@ -96,6 +96,10 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
                 lookalikes=(),
                 evidence={"logStartOffset": base},
             )
+
+
+def _except_compacted(audit: PartitionAudit) -> str:
+    return ", except what compaction had removed" if audit.may_be_compacted else ""
 
 
 def _is_start_moved(replica: ReplicaAudit, base: int) -> bool:

@@ -11,11 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.election.unseen import UnseenRole, unseen_brokers
+from kafkalog_reader.audits.integrity.partial_copy import named_partitions
 from kafkalog_reader.audits.partition.moved_aside import is_replaced, moved_copy
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_leader_epochs
-from kafkalog_reader.io.names import METADATA_TOPIC, shown
+from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC, shown
 from kafkalog_reader.scan.expected_end import HIGH_WATERMARKS
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
 
@@ -116,6 +117,30 @@ def note_not_in_sync(
                 in_sync = replicas.not_supplied(copies)
                 if in_sync:
                     hidden.add_not_in_sync(shown(copies[0].path), in_sync)
+
+
+def note_absent(hidden: HiddenRecords, evidence: Evidence, request: ReadRequest) -> None:
+    """Note the partitions of an internal topic that brokers have and of which there is no copy.
+
+    Any of them may hold what is asked for: a group or a transactional id is in one of them.
+
+    Args:
+        hidden: receives them.
+        evidence: the inputs; metadata logs and checkpoints name partitions.
+        request: which logs are read; nothing is noted of other topics.
+    """
+    if not request.topics or not request.topics <= INTERNAL_TOPICS:
+        return
+    named = {place for root in evidence.roots for place in named_partitions(root)}
+    for cluster in cluster_metadata(evidence).values():
+        named |= cluster.partitions.keys()
+    everywhere = replace(request, brokers=None)
+    here = {
+        (topic, partition) for (_, topic, partition), _ in evidence.topic_partitions(everywhere)
+    }
+    for topic, partition in sorted(named - here):
+        if everywhere.selects(topic, partition):
+            hidden.add_absent(f"{topic}-{partition}")
 
 
 def _high_watermark(copy: PartitionDirectory) -> int:

@@ -65,7 +65,7 @@ class PartitionAudit:
             merging helps; ``salvage.merge_trial`` tries it.
         may_be_compacted: whether the log cleaner may have removed records, by the files and the
             metadata log; None if nothing says how the topic is cleaned up.
-        is_only_compacted: whether retention deletes nothing from the topic, by the metadata log.
+        kept_because: why retention deletes nothing from the topic, by the metadata log; else empty.
         lacking: brokers that were supplied and have no folder of the partition.
         replaced: those whose copy was moved aside, while a copy here reaches as far.
         commits: what consumer groups committed of it.
@@ -90,7 +90,7 @@ class PartitionAudit:
     missing: MissingCommitted | None = None
     started_at: int | None = None
     may_be_compacted: bool | None = None
-    is_only_compacted: bool = False
+    kept_because: str = ""
     merge: MergeOutcome | None = None
     lacking: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()

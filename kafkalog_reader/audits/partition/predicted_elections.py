@@ -91,7 +91,7 @@ def _candidates(
                 if has_transactions
                 else ()
             ),
-            is_start_lost=audit.is_only_compacted and first_base(replica.files) is not None,
+            is_start_lost=bool(audit.kept_because) and first_base(replica.files) is not None,
             is_assigned=not _is_foreign(membership, replica, start),
             is_member=is_member(membership, replica.broker_id),
         )

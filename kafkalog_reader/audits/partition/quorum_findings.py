@@ -70,6 +70,10 @@ def with_quorum_actions(
     best = max(sound, key=_progress, default=None)
     controllers = _controllers(audit.everyone)
     supplied = {each.broker_id for each in audit.everyone}
+    unsound = {each.log_directory.broker_id for each in damaged if each is not None}
+    unsound |= {each.broker_id for each in without_log}
+    # An empty log votes for every candidate, also for one that lacks committed records.
+    can_lead = len(controllers - unsound) > len(controllers) // 2
     for each in found:
         if each.directory is None or not _is_unsound(each):
             kept = tuple(action for action in each.actions if action not in _OF_ELECTIONS)
@@ -83,6 +87,8 @@ def with_quorum_actions(
             yield _without_source(each, votes=votes)
         elif best is not None and votes and not controllers - {node}:
             yield _of_only_controller(audit, each, best)
+        elif votes and not can_lead:
+            yield replace(each, actions=(COMPARE_METADATA_LOGS, CHECK_HARDWARE))
         else:
             aside = move_aside(*posixpath.split(each.directory.path.rstrip("/")))
             yield replace(each, actions=(FETCH_METADATA_AGAIN, CHECK_HARDWARE), repairs=(aside,))

@@ -9,6 +9,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import RENAME_FOLDER
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     REPLICA_DIRECTORY_MISSING,
 )
@@ -19,6 +20,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole
+from kafkalog_reader.audits.integrity.file_repair import Move, RunAgain
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.partition.cluster_identity import (
     clusters_of_one_directory,
@@ -141,6 +143,8 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         if len(supply.lacking) > 1:
             has = "should have replicas, and have no folder of it"
             renamed = renamed.replace("it will create an empty one", "they will create empty ones")
+        topic_id = None if audit.membership is None else audit.membership.topic_id
+        moves = name_moves(supply.renamed, supply.lacking, topic_id)
         if supply.missing:
             places = ", ".join(each.place for each in supply.missing)
             has = has.replace("of it", f"of it here, but {places} was not supplied")
@@ -152,6 +156,8 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
             f"{_without_in_sync(audit, supply)}",
             confidence="possible",
             evidence={"brokers": names},
+            actions=(RENAME_FOLDER,) if moves else None,
+            repairs=moves,
         )
 
 
@@ -174,6 +180,32 @@ def renamed_text(renamed: Sequence[PartitionDirectory], lacking: Sequence[int]) 
             f"to {shown(name)} while the broker is stopped, it can be compared"
         )
     return text
+
+
+def name_moves(
+    renamed: Sequence[PartitionDirectory], lacking: Sequence[int], topic_id: str | None
+) -> tuple[Move, ...]:
+    """How brokers get back a folder that was renamed, where its topic id is that of the topic.
+
+    Nothing where one of them has several. A future copy takes its place by itself.
+    """
+    own = [
+        each
+        for each in renamed
+        if each.state != "future"
+        and each.log_directory.broker_id in lacking
+        and topic_id is not None
+        and _topic_id(each) == topic_id
+    ]
+    if len({each.log_directory.broker_id for each in own}) < len(own):
+        return ()
+    return tuple(
+        Move(
+            path=each.path.rstrip("/"),
+            target=posixpath.join(each.log_directory.path, f"{each.topic}-{each.partition}"),
+        )
+        for each in own
+    )
 
 
 def _names(renamed: Sequence[PartitionDirectory]) -> str:
@@ -275,11 +307,14 @@ def cluster_findings(
     for root in roots:
         if root.named is not None and root.cluster_id is not None:
             by_name[root.named].setdefault(root.cluster_id, root)
+    named: set[frozenset[str]] = set()
     for name, clusters in by_name.items():
         if len(clusters) > 1:
+            named |= {frozenset(pair) for pair in combinations(clusters, 2)}
             yield _mixed(
                 list(clusters.values()),
                 f"the paths named {shown(name)} hold several clusters: {_ids(clusters.values())}",
+                roots,
             )
     by_topic: dict[str, dict[str, PartitionDirectory]] = defaultdict(dict)
     places: dict[str, dict[TopicPartition, PartitionDirectory]] = defaultdict(dict)
@@ -308,13 +343,14 @@ def cluster_findings(
         if pair not in reported:
             reported.add(pair)
             yield from wrong_cluster_ids(pair, why, roots)
-    yield from _looks_like_one(places, brokers, reported)
+    yield from _looks_like_one(places, brokers, reported | named, roots)
 
 
 def _looks_like_one(
     places: Mapping[str, Mapping[TopicPartition, PartitionDirectory]],
     brokers: Mapping[str, set[int | None]],
     reported: Collection[frozenset[str]],
+    supplied: Sequence[LogDirectory],
 ) -> Iterator[Finding]:
     """Clusters that share partitions but no broker: brokers of one cluster look like that.
 
@@ -332,6 +368,7 @@ def _looks_like_one(
             roots,
             f"the log directories belong to different clusters ({paths}), and both have "
             f"{shown(topic)}-{partition}, which is not compared across clusters",
+            supplied,
             severity="H",
             confidence="possible",
         )
@@ -340,10 +377,19 @@ def _looks_like_one(
 def _mixed(
     roots: Sequence[LogDirectory],
     problem: str,
+    supplied: Sequence[LogDirectory],
     severity: str | None = None,
     confidence: str = "proven",
 ) -> Finding:
+    """KL-008, with the commands that audit each of the clusters alone."""
     first = roots[0]
+    alone = [
+        RunAgain(
+            why=f"only cluster {cluster_id}",
+            paths=tuple(each.path for each in supplied if each.cluster_id == cluster_id),
+        )
+        for cluster_id in dict.fromkeys(root.cluster_id for root in roots)
+    ]
     return finding(
         MIXED_CLUSTERS,
         problem,
@@ -354,6 +400,7 @@ def _mixed(
             "clusters": _ids(roots),
             "directories": ", ".join(shown(root.path) for root in roots),
         },
+        repairs=tuple(alone),
     )
 
 

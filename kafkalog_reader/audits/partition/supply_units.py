@@ -33,11 +33,12 @@ def with_supply(
 
     Args:
         units: sorted by topic.
-        evidence: which brokers were supplied completely; nothing is missing from a partial copy.
-        missing: log directories that were not.
+        evidence: which brokers were supplied completely; nothing is missing from a partial copy,
+            and anything may be in a log directory that was skipped.
+        missing: registered log directories that were not supplied.
     """
     brokers: dict[str | None, set[int]] = defaultdict(set)
-    for root in evidence.roots:
+    for root in () if evidence.skipped else evidence.roots:
         if root.broker_id is not None and not is_part_of_log_directory(root):
             brokers[root.cluster_id].add(root.broker_id)
     renamed = _Renamed(evidence)

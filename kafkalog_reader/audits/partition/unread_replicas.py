@@ -31,7 +31,7 @@ from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import parse_directory_name, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
@@ -114,6 +114,29 @@ def with_unread(
             lacking_roots=tuple((b, root) for b, root in roots.items() if b is not None),
             replaced=replaced,
             down=tuple(down.items()),
+        )
+
+
+def skipped_findings(evidence: Evidence, holders: Collection[LogDirectory]) -> Iterator[Finding]:
+    """Yield KL-002 for each log directory that was skipped, at one that was read.
+
+    Args:
+        evidence: the supplied paths.
+        holders: log directories with a requested partition, which are preferred.
+    """
+    for link in evidence.skipped if evidence.roots else ():
+        beside = posixpath.dirname(link)
+        place = min(
+            evidence.roots,
+            key=lambda root: (root not in holders, posixpath.dirname(root.path) != beside),
+        )
+        yield finding(
+            UNSAFE_PATH_SKIPPED,
+            f"{shown(link)} is a symbolic link to a log directory, and was not followed "
+            "(--follow-links): what is there is not in this answer",
+            severity="H",
+            directory=PartitionDirectory.whole(place),
+            evidence={"link": shown(link)},
         )
 
 

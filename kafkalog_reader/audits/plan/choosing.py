@@ -17,13 +17,13 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import CLEAN_MARKER_CONTR
 from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_COMMITTED
 from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_advice import advised_epoch_rows, once_written
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
+from kafkalog_reader.audits.partition.torn_records import torn_records
 from kafkalog_reader.audits.plan.choice import Alternative, Choice, LostRecords
 from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
@@ -327,32 +327,13 @@ def _lost(
 
 
 def _lost_with_torn_batch(audit: PartitionAudit) -> Iterator[LostRecords]:
-    """The whole records of a torn batch that no copy has in a whole one: a start cuts them."""
-    first, following = audit.readable_behind_end
-    if first >= following:
-        return
-    holders = tuple(
-        _broker(each)
-        for each in audit.replicas
-        if isinstance(each.start, Recovery)
-        and each.start.readable_in_torn_batch[0] <= first
-        and each.start.readable_in_torn_batch[1] == following
-    )
-    committed = 0 if audit.missing is None else audit.missing.next_offset
-    known = max(0, min(following, committed) - first)
-    in_sync = () if audit.membership is None else audit.membership.isr
-    is_possible = {*in_sync} & {*map(_broker, audit.replicas)} <= {*holders}
-    rest = following - first - known
-    yield LostRecords(
-        brokers=holders,
-        first_offset=first,
-        next_offset=following,
-        records=CommitCount(
-            known=known,
-            possible=rest if is_possible else 0,
-            uncommitted=0 if is_possible else rest,
-        ),
-    )
+    if torn := torn_records(audit):
+        yield LostRecords(
+            brokers=tuple(map(_broker, torn.holders)),
+            first_offset=torn.first_offset,
+            next_offset=torn.next_offset,
+            records=torn.records,
+        )
 
 
 def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:

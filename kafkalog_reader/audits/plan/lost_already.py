@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.input_rules import HOSTILE_NAME
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.integrity.damage import is_severe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +53,12 @@ class LostAlready:
 
 
 def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostAlready, ...]:
-    """The ranges of one partition, by offset; of several findings about one offset, one."""
+    """The ranges of one partition, by offset; of several findings about one offset, one.
+
+    None where a file that Kafka does not read may be a missing segment: its records are not lost.
+    """
+    if any(each.code == HOSTILE_NAME and is_severe(each) for each in found):
+        return ()
     ranges = [*_ranges(audit, found)]
     borders = sorted({border for first, following, _ in ranges for border in (first, following)})
     lost: list[LostAlready] = []

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import LOG_DIRECTORY_MISSING
-from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
+from kafkalog_reader.audits.catalogue.replica_rules import (
+    COMMITTED_RECORDS_MISSING,
+    CONTROLLERS_BEHIND,
+)
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
+from kafkalog_reader.audits.quorum.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,8 +25,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.open_finding import OpenFinding
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
+    from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
-_NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | {COMMITTED_RECORDS_MISSING}
+_NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | codes_with(Role.NEVER_SETTLED)
 """Findings that no order of starts settles."""
 _SETTLED_BY_REPAIRS: Final = codes_with(Role.REPAIRED_BEFORE_START) | codes_with(Role.OF_NEXT_START)
 """Of a partition whose files are repaired first: the plan that is made then answers them."""
@@ -46,7 +51,9 @@ class Plan:
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
         has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
+        is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        quorums: of the controllers whose metadata log was supplied.
     """
 
     paths: tuple[str, ...]
@@ -61,7 +68,9 @@ class Plan:
     follow_links: bool = False
     is_selected: bool = False
     has_zookeeper: bool = False
+    is_without_metadata: bool = False
     advised: frozenset[str] = frozenset()
+    quorums: tuple[QuorumAudit, ...] = ()
 
     @property
     def partitions(self) -> int:
@@ -148,9 +157,24 @@ class Plan:
         )
 
     @property
+    def may_lack_metadata(self) -> bool:
+        """Whether whole log directories show that the metadata log may be lost."""
+        return self.is_without_metadata and any(
+            each.code == CONTROLLERS_BEHIND for each in self.severe
+        )
+
+    @property
     def missing_directories(self) -> tuple[OpenFinding, ...]:
         """Log directories without which their node does not start."""
         return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_MISSING)
+
+    @property
+    def unsafe_quorums(self) -> tuple[QuorumAudit, ...]:
+        """Those where starting the controllers in any order can lose metadata, or end."""
+        if not self.choices:
+            return ()
+        lossy = (Verdict.MAY_LOSE, Verdict.CONTRADICTED)
+        return tuple(q for q in self.quorums if q.verdict in lossy or q.needed_but_stop)
 
     @property
     def has_work(self) -> bool:
@@ -160,7 +184,7 @@ class Plan:
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching or c.epoch_rows for c in self.choices)
-        first = self.merged or self.waiting or self.missing_directories
+        first = self.merged or self.waiting or self.missing_directories or self.unsafe_quorums
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
     @cached_property
@@ -263,7 +287,9 @@ def plan_of(
     follow_links: bool = False,
     is_selected: bool = False,
     has_zookeeper: bool = False,
+    is_without_metadata: bool = False,
     advised: Iterable[str] = (),
+    quorums: Iterable[QuorumAudit] = (),
 ) -> Plan:
     """Make one procedure for all partitions.
 
@@ -277,7 +303,9 @@ def plan_of(
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
         has_zookeeper: whether the cluster has ZooKeeper and no metadata log.
+        is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        quorums: of the controllers whose metadata log was supplied.
     """
     choices, unanswered = [], []
     for each in decided:
@@ -312,7 +340,9 @@ def plan_of(
         follow_links=follow_links,
         is_selected=is_selected,
         has_zookeeper=has_zookeeper,
+        is_without_metadata=is_without_metadata,
         advised=frozenset(advised),
+        quorums=tuple(quorums),
     )
 
 

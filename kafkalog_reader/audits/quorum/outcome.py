@@ -29,7 +29,7 @@ class Verdict(Enum):
     """A majority can start, and whoever is elected keeps what may be committed."""
     MAY_LOSE = "mayLoseCommitted"
     """A controller can be elected without records that are, or may be, committed, or a start cuts
-    such records off behind damage."""
+    such records off behind damage, or no copy has them any more."""
     NO_MAJORITY = "noMajority"
     """Fewer voters than a majority can start."""
     CONTRADICTED = "contradicted"
@@ -185,7 +185,8 @@ def _verdict(
         return Verdict.CONTRADICTED
     if not any(each.can_win for each in outcomes):
         return Verdict.NO_MAJORITY
-    if not cut_tails and all(each.is_harmless for each in outcomes if each.can_win):
+    has_end = not (cut_tails or quorum.rolled_back.lost_end)
+    if has_end and all(each.is_harmless for each in outcomes if each.can_win):
         return Verdict.ELECTABLE
     return Verdict.MAY_LOSE
 

@@ -36,6 +36,7 @@ from kafkalog_reader.format.batch_fields import (
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
+from kafkalog_reader.scan.large_batch import LARGE, is_crc_valid
 from kafkalog_reader.scan.scan import Scan, ScanPolicy
 
 if TYPE_CHECKING:
@@ -192,7 +193,8 @@ class BatchWalk:
     def _foreign(self) -> Generator[StoredBatches, None, bool]:
         """Yield batches that the kernel does not read, one by one; return whether there were any.
 
-        After them, a batch follows that the kernel reads, or the walk is over.
+        The first is where it stopped, such as a batch above 64 MiB with a wrong CRC. After them, a
+        batch follows that the kernel reads, or the walk is over.
         """
         rows: list[_Row] = []
         found, in_a_row = False, 0
@@ -208,17 +210,14 @@ class BatchWalk:
                 start = peek.at(self.end_position, UP_TO_MAGIC.size + 1)
                 _, length, _, magic = UP_TO_MAGIC.unpack_from(start)
                 in_a_row = in_a_row + 1 if length >= _MIN_OF.get(magic, _NEVER) else 0
-                if in_a_row > self._patience:
+                if found and in_a_row > self._patience:
                     break
                 size = LENGTH_END + length
                 is_wrapper = magic < MAGIC and bool(start[MESSAGE_ATTRIBUTES_AT] & CODEC_MASK)
-                rows.append(
-                    _row(peek.at(self.end_position, size)[:size], self.end_position, magic)
-                    if self._check_crc or is_wrapper
-                    else _unchecked_row(
-                        peek.at(self.end_position, HEADER.size), self.end_position, magic
-                    )
-                )
+                row = _row(peek.at(self.end_position, HEADER.size)[:size], self.end_position, magic)
+                if self._check_crc or is_wrapper:
+                    row = row._replace(is_sound=peek.is_sound(self.end_position, size, magic))
+                rows.append(row)
                 self.end_position += size
                 self._progress(size)
                 found = True
@@ -269,6 +268,18 @@ class _Peek:
             start = 0
         return self._window[start:]
 
+    def is_sound(self, position: int, size: int, magic: int) -> bool:
+        """Whether ``RecordBatch#ensureValid`` accepts the batch; the file holds all of it."""
+        if magic >= MAGIC and size < HEADER.size:
+            return False
+        if size > LARGE:
+            self._window = memoryview(b"")
+            return is_crc_valid(self._windows, position, size)
+        batch = self.at(position, size)[:size]
+        if magic < MAGIC:
+            return _uint32(batch, MESSAGE_CRC_AT) == zlib.crc32(batch[MESSAGE_CRC_COVERS_FROM:])
+        return _uint32(batch, CRC_AT) == compute_crc32c(bytes(batch[CRC_COVERS_FROM:]))
+
 
 def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
     is_magic_2 = run.magic >= MAGIC
@@ -294,21 +305,11 @@ def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
     )
 
 
-def _row(batch: memoryview, position: int, magic: int) -> _Row:
-    if magic < MAGIC:
-        stored, crc = _uint32(batch, MESSAGE_CRC_AT), zlib.crc32(batch[MESSAGE_CRC_COVERS_FROM:])
-    elif len(batch) < HEADER.size:
-        return _unchecked_row(batch, position, magic)._replace(is_sound=False)
-    else:
-        stored, crc = _uint32(batch, CRC_AT), compute_crc32c(bytes(batch[CRC_COVERS_FROM:]))
-    return _unchecked_row(batch, position, magic)._replace(is_sound=stored == crc)
-
-
 def _uint32(content: memoryview, at: int) -> int:
     return int.from_bytes(content[at : at + 4], "big")
 
 
-def _unchecked_row(header: memoryview, position: int, magic: int) -> _Row:
+def _row(header: memoryview, position: int, magic: int) -> _Row:
     base_offset, length = OFFSET_AND_LENGTH.unpack_from(header)
     if magic < MAGIC:
         timestamp = -1

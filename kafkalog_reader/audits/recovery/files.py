@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure
-from kafkalog_reader.errors import CorruptCheckpointError, LogPosition
+from kafkalog_reader.errors import CorruptCheckpointError
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry
 from kafkalog_reader.format.uuid import ZERO_UUID
 from kafkalog_reader.io.checkpoints import checkpoint_path, file_version, parse_topic_id
@@ -161,9 +161,8 @@ def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
     content = read_if_present(path, METADATA_LIMIT, context=directory.context)
     if content is None:
         return None
-    where = LogPosition(shown(path))
     try:
-        return parse_topic_id(content, where)
+        return parse_topic_id(content, path)
     except CorruptCheckpointError as error:
         failure = StartFailure if _ends_broker(content) else DirectoryFailure
         raise failure(str(error)) from None

@@ -26,38 +26,66 @@ _WARM_ENTRIES: Final = 8192 // OFFSET_INDEX_ENTRY.size
 def last_entry_lookup(files: SegmentFiles, *, context: ReadContext) -> tuple[int, int]:
     """The offset of the last entry, and the position that a lookup of that offset returns.
 
-    If entries rise, that is the position of the last entry. If they do not, the binary search goes
-    astray, so it is repeated here step by step.
+    Raises:
+        UnreadableFileError: the index cannot be opened or read.
+    """
+    with Windows(files.path("index"), size=1, context=context) as windows:
+        entries = _Entries(windows)
+        if not len(entries):
+            return files.base_offset, 0
+        relative_offset = entries.at(len(entries) - 1)[0]
+        return files.base_offset + relative_offset, entries.lookup(relative_offset)
+
+
+def index_lookup(files: SegmentFiles, offset: int, *, context: ReadContext) -> int:
+    """The position from which a search for an offset begins.
 
     Raises:
         UnreadableFileError: the index cannot be opened or read.
     """
     with Windows(files.path("index"), size=1, context=context) as windows:
-        entries = windows.size_in_bytes // OFFSET_INDEX_ENTRY.size
+        return _Entries(windows).lookup(offset - files.base_offset)
 
-        def entry(number: int) -> tuple[int, int]:
-            size = OFFSET_INDEX_ENTRY.size
-            content = windows.read(number * size, size)[:size]
-            found: tuple[int, int] = OFFSET_INDEX_ENTRY.struct.unpack(content)
-            return found
 
-        if entries == 0:
-            return files.base_offset, 0
-        relative_offset, _ = entry(entries - 1)
-        first_warm = max(0, entries - 1 - _WARM_ENTRIES)
-        if entry(first_warm)[0] < relative_offset:
-            low, high = first_warm, entries - 1
-        elif entry(0)[0] > relative_offset:
-            return files.base_offset + relative_offset, 0
+class _Entries:
+    """The entries of an offset index.
+
+    If they rise, a lookup finds the greatest that is not above the offset. If they do not, the
+    binary search goes astray, so it is repeated here step by step.
+    """
+
+    def __init__(self, windows: Windows) -> None:
+        self._windows = windows
+        self._count = windows.size_in_bytes // OFFSET_INDEX_ENTRY.size
+
+    def __len__(self) -> int:
+        return self._count
+
+    def at(self, number: int) -> tuple[int, int]:
+        """The relative offset and position of an entry."""
+        size = OFFSET_INDEX_ENTRY.size
+        content = self._windows.read(number * size, size)[:size]
+        found: tuple[int, int] = OFFSET_INDEX_ENTRY.struct.unpack(content)
+        return found
+
+    def lookup(self, relative_offset: int) -> int:
+        """The position that a lookup returns."""
+        if self._count == 0:
+            return 0
+        first_warm = max(0, self._count - 1 - _WARM_ENTRIES)
+        if self.at(first_warm)[0] < relative_offset:
+            low, high = first_warm, self._count - 1
+        elif self.at(0)[0] > relative_offset:
+            return 0
         else:
             low, high = 0, first_warm
         while low < high:
             middle = (low + high + 1) // 2
-            offset, position = entry(middle)
+            offset, position = self.at(middle)
             if offset == relative_offset:
-                return files.base_offset + relative_offset, position
+                return position
             low, high = (low, middle - 1) if offset > relative_offset else (middle, high)
-        return files.base_offset + relative_offset, entry(low)[1]
+        return self.at(low)[1]
 
 
 def index_contradiction(files: SegmentFiles, *, context: ReadContext) -> str:

@@ -8,17 +8,17 @@ segments. Source: Kafka 4.3, storage.internals.log.LogLoader.
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import replace
 from functools import cached_property
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.recovery.batches import WalkEnd
 from kafkalog_reader.audits.recovery.index import check_transaction_index, index_contradiction
 from kafkalog_reader.audits.recovery.loss import LostBytes
-from kafkalog_reader.audits.recovery.markers import unreadable_marker
 from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.audits.recovery.producers import ProducerReplay
 from kafkalog_reader.audits.recovery.rebuilt_index import ENTRY_SIZES
 from kafkalog_reader.audits.recovery.rule import CURRENT_RULE, IndexCheck, StartRule
 from kafkalog_reader.audits.recovery.segment import (
@@ -30,11 +30,10 @@ from kafkalog_reader.audits.recovery.segment import (
 )
 from kafkalog_reader.audits.recovery.sound_prefix import SoundPrefix, sound_prefix
 from kafkalog_reader.audits.recovery.split import MAX_OFFSETS, split_segment
-from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedFormatError
-from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
-from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
+from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.io.interrupted_swap import read_next_offset as end_of
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
+from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -121,6 +120,7 @@ class LogLoad:
             last = self.segments[-1]
             self.segments[-1] = replace(last, files=_without_indexes(last.files))
         self._on_disk = replace(self.segments[-1]) if self.segments else None
+        self._note_deleted()
         self._load_segment_files()
         if self._is_deleted:
             return
@@ -134,8 +134,28 @@ class LogLoad:
         if self.segments:
             self.log_start_offset = max(self._log_start, self.segments[0].base_offset)
         self.cache = self.cache.truncate_from_start(self.log_start_offset)
-        if self._is_clean:
-            self._replay_producers(self.log_end_offset, assumes_upgrade=True)
+        if self._rule.keeps_producers:
+            self._producers.load(
+                self.segments,
+                self.log_end_offset,
+                self.log_start_offset,
+                is_clean=self._is_clean,
+            )
+
+    def _note_deleted(self) -> None:
+        """Note segments marked .deleted, which the start deletes, between those that stay."""
+        for files in readable_segments(self._directory, live_only=False):
+            if files.suffix != "deleted" or files.log_size is None:
+                continue
+            number = bisect(self.segments, files.base_offset, key=lambda each: each.base_offset)
+            if not 0 < number < len(self.segments):
+                continue
+            before = self.segments[number - 1]
+            if end_of(before.files, before.context) <= files.base_offset:
+                self.reasons.append(
+                    f"the start deletes {shown(files.path('log'))}: no other segment has "
+                    f"offset {files.base_offset:,}"
+                )
 
     def _load_segment_files(self) -> None:
         position = 0
@@ -223,8 +243,6 @@ class LogLoad:
             ),
             default=0,
         )
-        if first < len(self.segments):
-            self._replay_producers(self.segments[first].base_offset, assumes_upgrade=False)
         number = first
         while number < len(self.segments):
             segment = self.segments[number]
@@ -251,14 +269,23 @@ class LogLoad:
                 self._delete(number)
 
     def _recovered(self, segment: LoadingSegment) -> Recovered:
+        if self._rule.keeps_producers:
+            self._producers.rebuild(self.segments, segment.base_offset, self._log_start)
         self.read.add(segment.base_offset)
-        return recover(
+        found = recover(
             segment,
             self.cache,
             self._config,
             self._progress,
             known=self._known_of(segment),
         )
+        if self._rule.keeps_producers and not (found.overflows or found.falls):
+            self._producers.take_snapshot(found.next_offset)
+        return found
+
+    @cached_property
+    def _producers(self) -> ProducerReplay:
+        return ProducerReplay(self._directory, self._is_known_sound, self._progress)
 
     def _check_room(self, segment: LoadingSegment, found: Recovered) -> None:
         if found.is_full:
@@ -355,52 +382,6 @@ class LogLoad:
                     f"{shown(last.files.path(kind))}: {size} bytes, and segment.index.bytes is "
                     f"{self._config.max_index_size}"
                 )
-
-    def _replay_producers(self, offset: int, *, assumes_upgrade: bool) -> None:
-        """Walk the batches between the newest sound producer snapshot and ``offset`` again.
-
-        Raises:
-            StartFailure: damage ends the walk, and with it the broker.
-        """
-        if not self._rule.keeps_producers:
-            return
-        snapshots = producer_snapshot_offsets(self._directory)
-        if assumes_upgrade and not snapshots:
-            return
-        start = max((s for s in snapshots if s <= offset and self._is_sound(s)), default=0)
-        start = max(start, self._log_start)
-        for segment, following in zip_longest(self.segments, self.segments[1:]):
-            if following is not None and following.base_offset <= start:
-                continue
-            is_read = segment.recovered is not None or self._is_known_sound(segment)
-            if segment.base_offset >= offset or is_read:
-                continue
-            marker = unreadable_marker(segment, start, offset, self._progress)
-            if marker:
-                raise StartFailure(f"{marker}, {_rebuilding(start)}")
-            walk = segment.walk(0, check_crc=False, progress=self._progress)
-            next_offset = segment.base_offset
-            for batches in walk:
-                next_offset = int(batches.last_offset[-1]) + 1
-            if walk.end is WalkEnd.TOO_SMALL and start <= next_offset < offset:
-                where = segment.where(walk.end_position, next_offset)
-                raise StartFailure(f"{where}: {walk.problem}, {_rebuilding(start)}")
-
-    def _is_sound(self, snapshot: int) -> bool:
-        path = self._directory.path
-        content = read_producer_snapshot(path, snapshot, context=self._directory.context)
-        where = LogPosition(shown(producer_snapshot_path(path, snapshot)))
-        if content is None:
-            return False
-        try:
-            check_producer_snapshot(content, where)
-        except (CorruptLogError, UnsupportedFormatError):
-            return False
-        return True
-
-
-def _rebuilding(offset: int) -> str:
-    return f"read to rebuild the producers' state from offset {offset:,} on"
 
 
 def _without_indexes(files: SegmentFiles) -> SegmentFiles:

@@ -20,12 +20,17 @@ if TYPE_CHECKING:
 
 
 def unreadable_marker(
-    segment: LoadingSegment, first_offset: int, next_offset: int, progress: Progress
+    segment: LoadingSegment,
+    position: int,
+    first_offset: int,
+    next_offset: int,
+    progress: Progress,
 ) -> str:
     """Where the first control batch of a producer without a marker is; empty if there is none.
 
     Args:
         segment: the segment to walk.
+        position: of the batch at which the walk begins.
         first_offset: batches that end below it do not count.
         next_offset: batches that begin here or above do not count.
         progress: receives the number of bytes read.
@@ -36,7 +41,7 @@ def unreadable_marker(
     scan = Scan(
         segment.path,
         CHAIN_OF_HEADERS,
-        segment.start,
+        segment.start + position,
         segment.stop,
         progress=progress,
         context=segment.context,

@@ -82,8 +82,9 @@ class Recovery:
         max_cut_in_damaged_batches: how many client records the damaged places among the deleted
             bytes hold at most: batches by their headers, and every offset between sound batches.
         max_cut_in_torn_batch: the same for the batch at the end of the log, if it is not whole.
-        readable_in_torn_batch: the offsets [first, next) of whole records in that batch, which
-            ``kafkalog salvage`` keeps and the start cuts; equal if there are none.
+        readable_in_torn_batch: the offsets [first, next) of whole records in the batch at the end,
+            which ``kafkalog salvage`` keeps and the start cuts, or after a clean shutdown leaves
+            where nobody reads them; equal if there are none.
         bytes_cut: bytes deleted from the log files.
         reason: why, as text, with file, position and offset; empty if nothing special happens.
         expires_later: what retention deletes if the broker starts at the time at which the files
@@ -325,9 +326,17 @@ class DirectoryStart:
             load.reasons += [later] if later else []
         cut = sum_of(self._records(lost, directory) for lost in (*load.lost, *aside))
         rebuild = None
-        if outcome is StartOutcome.HIDDEN or (
-            outcome is StartOutcome.LOADS and self._root.clean_shutdown and load.ends_torn
-        ):
+        stays_torn = bool(
+            outcome in (StartOutcome.LOADS, StartOutcome.HIDDEN)
+            and self._root.clean_shutdown
+            and load.ends_torn
+        )
+        readable = self._readable(load.lost, directory) if cut.torn else (0, 0)
+        if stays_torn:
+            last = load.segments[-1]
+            left = LostBytes.behind(last, last.start, log_end_offset)
+            readable = self._readable([left], directory)
+        if outcome is StartOutcome.HIDDEN or stays_torn:
             count = partial(self._records, directory=directory)
             rebuild = index_rebuild(directory, log_load, hidden + cut.sound, count)
         return Recovery(
@@ -339,7 +348,7 @@ class DirectoryStart:
             records_cut=hidden + cut.sound,
             max_cut_in_damaged_batches=cut.damaged,
             max_cut_in_torn_batch=cut.torn,
-            readable_in_torn_batch=self._readable(load.lost, directory) if cut.torn else (0, 0),
+            readable_in_torn_batch=readable,
             bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
             reason="; ".join(load.reasons),
             stray=stray,

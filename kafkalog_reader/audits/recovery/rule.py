@@ -61,10 +61,19 @@ class ClusterTopics:
             return None
         return "compact" in self.configs.get(topic, {}).get("cleanup.policy", "")
 
-    def is_only_compacted(self, topic: str | None) -> bool:
-        """Whether only the log cleaner and DeleteRecords remove records, as far as known."""
-        policy = self.configs.get(topic or "", {}).get("cleanup.policy")
-        return topic in _COMPACTED_BY_ITSELF if policy is None else policy == "compact"
+    def kept_because(self, topic: str | None) -> str:
+        """Why only the log cleaner and DeleteRecords remove records, as far as known; else empty.
+
+        For a text: "a topic that ...". Records that are in remote storage may leave the local log.
+        """
+        said = self.configs.get(topic or "", {})
+        policy = said.get("cleanup.policy")
+        if topic in _COMPACTED_BY_ITSELF if policy is None else policy == "compact":
+            return "is only compacted"
+        is_unlimited = said.get("retention.ms") == "-1" == said.get("retention.bytes", "-1")
+        if is_unlimited and said.get("remote.storage.enable") != "true":
+            return "has retention.ms=-1"
+        return ""
 
     @cached_property
     def names(self) -> Mapping[str, str]:

@@ -34,6 +34,7 @@ from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_starts
+from kafkalog_reader.audits.partition.metadata_absent import metadata_absent_findings
 from kafkalog_reader.audits.partition.misnamed import without_consequences
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
@@ -61,7 +62,7 @@ from kafkalog_reader.audits.partition.transaction_findings import (
     with_coordinators,
 )
 from kafkalog_reader.audits.partition.unit_audit import audit_unit
-from kafkalog_reader.audits.partition.unread_replicas import with_unread
+from kafkalog_reader.audits.partition.unread_replicas import skipped_findings, with_unread
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.io.log_directory import exchanged_labels
 from kafkalog_reader.io.one_look import one_look
@@ -196,6 +197,7 @@ def _root_units(
     holders = {each.log_directory for each in evidence.partition_directories(request)}
     missing = map(directory_missing_finding, missing_directories(evidence, clusters))
     mixed = (*missing, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
+    mixed += (*metadata_absent_findings(evidence, request), *skipped_findings(evidence, holders))
     for root in evidence.roots:
         yield RootUnit(
             size_in_bytes=0, root=root, found=_of_root(root, mixed), lost=_of_root(root, found),

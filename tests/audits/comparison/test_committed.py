@@ -68,6 +68,13 @@ def test_above_the_fork_with_the_newest_leader_only_an_unclean_election_left_com
     assert commit_bounds({ONE: old, TWO: new})[ONE] == bound(2, 4, 6, 6, superseded=4)
 
 
+def test_an_in_sync_replica_that_ends_in_half_a_batch_bounds_nothing() -> None:
+    torn = replace(history((0, 0, 4)), lost_its_end=True)
+    histories = {ONE: history((0, 0, 6), high_watermark=2), TWO: torn}
+    assert commit_bounds(histories, in_sync=[ONE, TWO])[ONE] == bound(2, 6, 6, 6)
+    assert commit_bounds(histories, in_sync=[ONE, TWO])[TWO] == bound(0, 4, 4, 4)
+
+
 @pytest.mark.parametrize(("row", "possible"), [(4, 4), (5, 5), (6, 6), (9, 6)])
 def test_a_leader_that_lost_its_end_supersedes_nothing_below_its_high_watermark(
     row: int, possible: int
@@ -94,6 +101,17 @@ def test_a_high_watermark_above_the_fork_shows_an_unclean_election(
     old = history((0, 0, 6), high_watermark=high_watermark)
     found = commit_bounds({ONE: old, TWO: history((0, 0, 4), (1, 4, 5))})[ONE]
     assert found == bound(high_watermark, possible, 6, 6, superseded=4)
+
+
+@pytest.mark.parametrize(("epoch", "possible"), [(0, 4), (1, 6)])
+def test_an_unclean_election_says_nothing_about_records_before_it(
+    epoch: int, possible: int
+) -> None:
+    """Broker 2 was elected in epoch 1: whether the ISR of before had offset 5 is unknown."""
+    histories = {ONE: history((0, 0, 6)), TWO: history((0, 0, 4), (1, 4, 5))}
+    found = commit_bounds(histories, in_sync=[TWO], unclean_epochs=[epoch])
+    assert (found[ONE].possible, found[ONE].superseded) == (possible, 4)
+    assert found[TWO] == bound(0, 5, 5, 5)
 
 
 def test_a_named_leader_supersedes_also_a_log_with_its_epochs() -> None:

@@ -111,6 +111,51 @@ def test_a_copy_without_a_batch_there_lacks_the_records(tmp_path: Path) -> None:
     ]
 
 
+def flipped(held: list[Batch], *numbers: int) -> list[Batch]:
+    """The same, and the CRC of some batches is wrong."""
+    return [
+        replace(batch, lies={"crc": 1}) if n in numbers else batch for n, batch in enumerate(held)
+    ]
+
+
+@pytest.mark.parametrize("damaged", [(0,), (1,), (0, 1)])
+def test_damage_in_one_of_them_is_no_conflict(damaged: tuple[int, ...], tmp_path: Path) -> None:
+    """Nobody can say that "every checksum is valid" there."""
+    logs = log("abcdefghij", 4, 6), flipped(log("abcdefghij", 2, 2, 6), *damaged)
+    assert found(tmp_path, *logs) == [("damaged", 0, 4, 4, [[0], [1]])]
+    (difference,) = comparison(tmp_path / "again", *logs).differences
+    assert [each.broker_id for each in difference.damaged] == [1]
+
+
+def test_the_whole_batch_may_be_the_damaged_one(tmp_path: Path) -> None:
+    logs = flipped(log("abcdefghij", 4, 6), 0), log("abcdefghij", 2, 2, 6)
+    assert found(tmp_path, *logs) == [("damaged", 0, 4, 4, [[0], [1]])]
+
+
+def test_records_that_differ_beside_the_damage_are_a_conflict(tmp_path: Path) -> None:
+    logs = log("abcdefghij", 4, 6), flipped(log("abcXefghij", 2, 2, 6), 0)
+    assert found(tmp_path, *logs) == [("conflict", 0, 4, 1, [[0], [1]])]
+
+
+def test_a_damaged_end_reaches_no_further_than_to_the_next_batch(tmp_path: Path) -> None:
+    """A flipped bit in the last offset delta is found by the CRC, which covers it."""
+    whole = log("abcdefghij", 4, 2, 4)
+    wrong = [replace(whole[0], lies={"crc": 1, "last_offset_delta": 1 << 20}), *whole[1:]]
+    assert found(tmp_path / "2", whole, wrong) == [("damaged", 0, 4, 4, [[0], [1]])]
+    late = whole[1:]
+    assert found(tmp_path / "3", whole, wrong, late) == [("damaged", 0, 4, 4, [[0], [1]])]
+    assert found(tmp_path / "last", whole[:1], wrong[:1]) == [("damaged", 0, 4, 4, [[0], [1]])]
+    other = log("abcdefghij", 2, 2, 2, 4)
+    assert found(tmp_path / "other", other, wrong) == [("damaged", 0, 4, 4, [[0], [1]])]
+
+
+def test_what_is_damaged_may_be_intact_in_a_larger_batch(tmp_path: Path) -> None:
+    logs = log("abcdefghij", 4, 6), flipped(log("abcdefghij", 2, 2, 6), 1)
+    result = comparison(tmp_path, *logs)
+    (damaged,) = (each for each in result.damaged.values() if each.count)
+    assert (damaged.count, damaged.alone) == (1, 0)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_random_bounds(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)

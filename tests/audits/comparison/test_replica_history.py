@@ -102,3 +102,19 @@ def test_what_is_certainly_committed_is_the_greatest_proof_within_the_log(
         cleaner_offset=cleaner_offset,
     )  # fmt: skip
     assert found.high_watermark_low == low
+
+
+@pytest.mark.parametrize(("tail", "is_lost"), [("", False), ("00" * 40, True), ("torn", True)])
+def test_a_log_lost_its_end_that_stops_in_zeros_or_in_a_batch(
+    tmp_path: Path, tail: str, is_lost: bool
+) -> None:
+    cluster(tmp_path, {1: replica("0-3/e0", epochs="0:0")})
+    (log,) = tmp_path.glob("*/*/*.log")
+    sound = log.read_bytes()
+    log.write_bytes(sound + (sound[:-1] if tail == "torn" else bytes.fromhex(tail)))
+    (found,) = discover([str(tmp_path)]).partition_directories(ReadRequest())
+    stream = BatchStream(found, 0)
+    while not stream.ended:
+        stream.advance(stream.left_in_window)
+    bare = Replica(directory=found, log_start_offset=0, size_in_bytes=0)
+    assert history_of(bare, stream).lost_its_end == is_lost

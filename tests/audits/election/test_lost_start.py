@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 
-def audited(root: Path, policy: str) -> PartitionAudit:
+def audited(root: Path, policy: str, **settings: str) -> PartitionAudit:
     ((_, directories),) = discover([str(root)]).topic_partitions(ReadRequest())
     topic_id = (root / "broker-0" / "t-0" / "partition.metadata").read_text().split()[-1]
-    topics = ClusterTopics(topic_ids={"t": topic_id}, configs={"t": {"cleanup.policy": policy}})
+    said = {name.replace("_", "."): value for name, value in settings.items()}
+    configs = {"t": {"cleanup.policy": policy, **said}}
+    topics = ClusterTopics(topic_ids={"t": topic_id}, configs=configs)
     return audit_partition(directories, topics=topics)
 
 
@@ -80,3 +82,23 @@ def test_deleting_records_moves_the_log_start_by_a_checkpoint(tmp_path: Path) ->
     audit = audited(tmp_path, "compact")
     (one,) = (each for each in audit.elections if each.candidate.broker_id == 1)
     assert one.lost.total == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "lost"),
+    [
+        ({"retention_ms": "-1"}, 8),
+        ({"retention_ms": "-1", "retention_bytes": "-1"}, 8),
+        ({"retention_ms": "-1", "retention_bytes": "1000"}, 0),
+        ({"retention_bytes": "-1"}, 0),
+        ({"retention_ms": "-1", "remote_storage_enable": "true"}, 0),
+    ],
+)
+def test_nothing_deletes_segments_without_a_limit_of_time_and_size(
+    settings: dict[str, str], lost: int, tmp_path: Path
+) -> None:
+    """UnifiedLog.deleteOldSegments: -1 is no limit, also of size, where that is the default."""
+    lost_start.write_state(tmp_path)
+    audit = audited(tmp_path, "delete", **settings)
+    (one,) = (each for each in audit.elections if each.candidate.broker_id == 1)
+    assert one.lost.total == lost

@@ -74,6 +74,16 @@ def test_a_new_disk_without_files_is_known_by_its_id_alone(state: Path) -> None:
     assert {each.severity for each in of_code(found, "KL-310")} == {"C", "H"}
 
 
+def test_a_disk_that_was_formatted_takes_the_place_of_the_lost_one(state: Path) -> None:
+    """What kafka-storage.sh 4.3.1 writes has an id that no registration names."""
+    log_directory(0, (), directory_id="AAAAAAAAAAEAAAAAAAAAFA").write(lose_disk(state) / "0y")
+    found = found_in(state)
+    assert of_code(found, "KL-317") == []
+    messages = [each.message for each in of_code(found, "KL-310")]
+    assert all("has no folder of it: it will create" in each for each in messages)
+    assert len(messages) == 2
+
+
 def test_one_disk_alone_is_not_a_loss(state: Path) -> None:
     found = found_in(state / "0x")
     (missing,) = of_code(found, "KL-317")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -71,3 +72,17 @@ def test_an_empty_checkpoint_is_reported_where_the_broker_had_written_it(
     if severity is not None:
         assert f"KL-302 {severity}" in text
         assert f"{empty}-offset-checkpoint empty, which a start reads as without rows" in text
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(4, 0), (50, 1), (70, 3)])
+def test_a_power_cut_empties_all_checkpoints(seconds: int, found: int, tmp_path: Path) -> None:
+    """High watermarks are written every 5 seconds, the others once a minute."""
+    held = replica("a@0/e0 b@1/e0", high_watermark=2, recovery_point=2)
+    (root,) = cluster(tmp_path, {0: held}).values()
+    for name in ("recovery-point", "log-start", "replication", "cleaner"):
+        (root / f"{name}-offset-checkpoint").write_bytes(b"")
+    for each in (root / "t-0").iterdir():
+        os.utime(each, (1_000_000, 1_000_000))
+    os.utime(root / "t-0" / f"{0:020}.log", (1_000_000 + seconds,) * 2)
+    _, text = verified(str(root))
+    assert text.count("empty, which a start reads as without rows") == found

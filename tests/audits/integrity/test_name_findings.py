@@ -59,6 +59,29 @@ def test_a_strange_name_is_shown_escaped(partition: Path, name: str) -> None:
     assert file.isprintable()
 
 
+@pytest.mark.parametrize(
+    ("name", "severity", "is_renamed"),
+    [
+        ("00000000000000000007.log.gz", "H", False),  # compressed by hand, to save space
+        (".00000000000000000007.log.Xa81jd", "H", True),  # of an interrupted rsync
+        ("00000000000000000000.log.bak", "L", False),  # beside the segment itself
+    ],
+)
+def test_a_file_that_may_be_a_missing_segment_is_high(
+    partition: Path, name: str, severity: str, is_renamed: bool
+) -> None:
+    (partition / name).write_bytes(b"x" * 70)
+    findings = table("findings")
+    asked = request(findings)
+    units = findings.units(discover([str(partition.parent)]), asked)
+    found = [each for unit in units for each, _ in verify(unit, asked).findings]
+    (strange,) = (each for each in found if each.code == "KL-003")
+    assert (strange.severity, strange.file) == (severity, f"t-0/{name}")
+    assert ("70 bytes" in strange.message) == (severity == "H")
+    log = str(partition / "00000000000000000007.log")
+    assert [each.target for each in strange.repairs] == ([log] if is_renamed else [])
+
+
 def test_the_cache_of_remote_indexes_stops_nothing(partition: Path) -> None:
     (partition.parent / "remote-log-index-cache").mkdir()
     assert found_in(partition.parent) == []

@@ -12,6 +12,7 @@ from fixtures.builder import cluster, parse_log, replica
 from kafkalog_reader.audits.catalogue.actions import (
     COMPARE_REPLICAS,
     DO_NOT_START,
+    LOOK_FOR_A_COPY,
     NOTHING_TO_DO,
     RESTORE_OLD_SEGMENTS,
 )
@@ -38,12 +39,12 @@ def partition(tmp_path: Path) -> Path:
     return root / "t-0"
 
 
-def found_in(partition: Path) -> list[Finding]:
+def found_in(partition: Path, *others: Path, code: str = "KL-405") -> list[Finding]:
     findings = table("findings")
     asked = request(findings)
-    units = findings.units(discover([str(partition.parent)]), asked)
+    units = findings.units(discover([str(each.parent) for each in (partition, *others)]), asked)
     found = [each for unit in units for each, _ in verify(unit, asked).findings]
-    return [each for each in found if each.code == "KL-405"]
+    return [each for each in found if each.code == code]
 
 
 def add(partition: Path, base: int, suffix: str) -> Path:
@@ -145,3 +146,54 @@ def test_a_start_that_deletes_the_only_file_of_a_range_is_not_harmless(partition
     cleaned, swap = sorted(found_in(partition), key=lambda each: dict(each.evidence)["suffix"])
     assert cleaned.actions == (NOTHING_TO_DO,)
     assert swap.actions == (DO_NOT_START, COMPARE_REPLICAS)
+
+
+@pytest.fixture
+def with_gap(tmp_path: Path) -> Path:
+    """Segments 0, 10, 20 and 30; the files of 10 and 20 are marked as deleted."""
+    described = replica(parse_log(LOG), segment_bytes=1, high_watermark=40)
+    partition = cluster(tmp_path, {0: described})[0] / "t-0"
+    for base in (10, 20):
+        for path in partition.glob(f"{base:020}.*"):
+            if path.suffix != ".snapshot":
+                path.rename(f"{path}.deleted")
+    return partition
+
+
+def test_deleted_segments_that_hold_a_gap_get_their_names_back(with_gap: Path) -> None:
+    """LogLoader#removeTempFilesAndCollectSwapFiles deletes them before it loads a segment."""
+    (found,) = found_in(with_gap)
+    assert (found.severity, found.actions) == ("H", (RESTORE_OLD_SEGMENTS,))
+    assert (found.first_offset, found.next_offset) == (10, 30)
+    (gap,) = found_in(with_gap, code="KL-404")
+    assert LOOK_FOR_A_COPY not in gap.actions
+    carry_out(found)
+    assert [*with_gap.glob("*.deleted")] == []
+    assert found_in(with_gap) == found_in(with_gap, code="KL-404") == []
+
+
+def test_deleted_segments_of_a_gap_do_not_matter_where_another_copy_has_it(
+    with_gap: Path, tmp_path: Path
+) -> None:
+    described = replica(parse_log(LOG), segment_bytes=1, high_watermark=40)
+    other = cluster(tmp_path / "other", {1: described})[1] / "t-0"
+    (found,) = found_in(with_gap, other)
+    assert (found.severity, found.actions, found.repairs) == ("I", (NOTHING_TO_DO,), ())
+
+
+@pytest.mark.parametrize("change", ["damaged", "incomplete", "replaced"])
+def test_deleted_segments_that_do_not_hold_all_of_a_gap_are_information(
+    with_gap: Path, change: str
+) -> None:
+    """A segment with the name of a live one was replaced: by the log cleaner, which left a gap."""
+    log = with_gap / f"{20:020}.log.deleted"
+    if change == "damaged":
+        damage(log)
+    elif change == "incomplete":
+        log.unlink()
+    else:
+        add(with_gap, 0, "deleted")
+    (found,) = found_in(with_gap)
+    assert (found.severity, found.actions, found.repairs) == ("I", (NOTHING_TO_DO,), ())
+    (gap,) = found_in(with_gap, code="KL-404")
+    assert LOOK_FOR_A_COPY in gap.actions

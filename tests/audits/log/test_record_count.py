@@ -102,6 +102,24 @@ def test_a_truncation_removes_the_batch_that_reaches_its_target(
     assert first_batch_cut(written(tmp_path, LOG, segment_bytes=segment_bytes), target) == base
 
 
+@pytest.mark.parametrize(
+    ("bases", "target", "base"),
+    [
+        pytest.param([0, 4, 100, 12, 16], 13, 8, id="the_high_one_reaches_the_target"),
+        pytest.param([0, 4, 100, 12, 16], 5, 4, id="the_high_one_is_behind"),
+        pytest.param([0, 4, 8, 1, 16], 9, 8, id="the_low_one_is_behind"),
+        pytest.param([0, 4, 8, 1, 16], 13, 16, id="the_low_one_is_passed_over"),
+        pytest.param([100, 4, 8, 12, 16], 13, 100, id="nothing_is_before_the_high_one"),
+    ],
+)
+def test_a_truncation_finds_its_batch_in_the_order_of_the_file(
+    tmp_path: Path, bases: list[int], target: int, base: int
+) -> None:
+    """LogSegment#truncateTo, FileRecords#searchForOffset: batches of four, one offset is wrong."""
+    log = [data_batch(n, [Record(offset_delta=d, value=b"v") for d in range(4)]) for n in bases]
+    assert first_batch_cut(written(tmp_path, log), target) == base
+
+
 def test_hidden_offsets_are_those_between_known_ones_in_order() -> None:
     spans = [(7, 9), (None, 3), (4, None), (5, 5), (6, 5), (1, 2)]
     assert hidden_offsets([region("f", 0, 1, *span) for span in spans]) == ((1, 2), (7, 9))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,14 +32,17 @@ DEAD = held("y@0/e4", "4:0", 0)
 RESTARTED = held("x@0/e2", "2:0", 1)
 
 
-def audited(root: Path, state: Scenario) -> PartitionAudit:
+def audited(root: Path, state: Scenario, *, unclean_epochs: tuple[int, ...] = ()) -> PartitionAudit:
     state.write(root)
     (unit,) = (
         each
         for each in partition_units(discover([str(root)]), ReadRequest())
         if each.directories[0].topic == "t"
     )
-    return audit_partition(unit.directories, topics=unit.topics, membership=unit.membership)
+    membership = unit.membership
+    if membership is not None:
+        membership = replace(membership, unclean_epochs=unclean_epochs)
+    return audit_partition(unit.directories, topics=unit.topics, membership=membership)
 
 
 def state_of(*replicas: Held, leader: int | None, leader_epoch: int = 7) -> Scenario:
@@ -82,6 +86,22 @@ def test_committed_on_both_sides_is_proof(tmp_path: Path) -> None:
     audit = audited(tmp_path, scenario("s", "", "", left, right))
     (found,) = (each for each in findings_of(audit) if each.code == "KL-514")
     assert found.confidence == "proven"
+
+
+@pytest.mark.parametrize(("unclean", "is_found"), [((), False), ((2,), False), ((7,), True)])
+def test_the_metadata_log_shows_an_unclean_election(
+    tmp_path: Path, unclean: tuple[int, ...], is_found: bool
+) -> None:
+    """Broker 2 leads epoch 7: by a clean election nothing above its log would be committed."""
+    old = held("x@0/e2 y@1/e2 z@2/e2", "2:0", 0)
+    audit = audited(
+        tmp_path,
+        state_of(old, old, held("x@0/e2 q@1/e7", "2:0 7:1", 0), leader=2),
+        unclean_epochs=unclean,
+    )
+    found = [each for each in findings_of(audit) if each.code == "KL-514"]
+    assert [each.committed for each in found] == (["possible"] * 2 if is_found else [])
+    assert audit.replicas[0].bounds.possible == (3 if is_found else 1)
 
 
 def test_a_named_leader_with_a_shorter_log_will_cut_the_others(tmp_path: Path) -> None:

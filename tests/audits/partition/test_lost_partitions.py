@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from fixtures import captures
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY, RENAME_FOLDER
+from kafkalog_reader.audits.integrity.file_repair import Move
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.cli.plan import plan_command
@@ -132,3 +134,14 @@ def test_a_folder_that_is_not_loaded_is_named(state: Path) -> None:
     shutil.copytree(captures.path(CAPTURE) / "broker-1" / "t-0", state / "broker-1" / stray)
     (found,) = found_in(state)
     assert f"{stray} on broker 1 may hold its records" in found.message
+    assert (found.severity, found.actions) == ("H", (RENAME_FOLDER,))
+    root = state / "broker-1"
+    assert found.repairs == (Move(path=str(root / stray), target=str(root / "t-0")),)
+
+
+def test_a_folder_of_another_topic_is_not_given_its_name(state: Path) -> None:
+    stray = state / "broker-1" / f"t-0.{'0' * 32}-stray"
+    shutil.copytree(captures.path(CAPTURE) / "broker-1" / "t-0", stray)
+    (stray / "partition.metadata").write_text("version: 0\ntopic_id: 5vLx2mWbQ7yT3hJ1cRk0pA")
+    (found,) = found_in(state)
+    assert (found.actions, found.repairs) == ((LOOK_FOR_A_COPY,), ())

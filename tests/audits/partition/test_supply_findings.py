@@ -10,7 +10,8 @@ import pytest
 from fixtures import captures
 from fixtures.builder import cluster, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
-from kafkalog_reader.audits.catalogue.actions import START_WITHOUT_CHECKPOINT
+from kafkalog_reader.audits.catalogue.actions import RENAME_FOLDER, START_WITHOUT_CHECKPOINT
+from kafkalog_reader.audits.integrity.file_repair import Move
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
 from kafkalog_reader.audits.tables.findings import audited
 from kafkalog_reader.audits.tables.verification import verify
@@ -239,6 +240,16 @@ def test_a_future_copy_may_take_the_place_of_the_missing_replica(tmp_path: Path)
         (found,) = of_code(found_in(tmp_path / "all", topic="t"), "KL-310")
         assert words in found.message
         assert others not in found.message
+
+
+def test_a_stray_folder_of_the_topic_gets_its_name_back(tmp_path: Path) -> None:
+    """By the metadata log the broker has the replica, and the folder has the topic's id."""
+    shutil.copytree(CAPTURE, tmp_path / "all")
+    root = tmp_path / "all" / "broker-1"
+    stray = (root / "t-0").rename(root / f"t-0.{'0123456789abcdef' * 2}-stray")
+    (found,) = of_code(found_in(tmp_path / "all", topic="t"), "KL-310")
+    assert found.actions == (RENAME_FOLDER,)
+    assert found.repairs == (Move(path=str(stray), target=str(root / "t-0")),)
 
 
 def test_a_missing_folder_of_the_only_in_sync_replica_hides_committed_records(

@@ -78,3 +78,10 @@ def test_whole_records_of_a_torn_batch_are_not_lost_yet() -> None:
 def test_what_a_merged_log_cannot_contain_is_lost() -> None:
     lost = lost_already(audit_of(9, unmerged=((3, 4), (6, 7))), ())
     assert [(each.first_offset, each.is_committed) for each in lost] == [(3, True), (6, False)]
+
+
+def test_nothing_is_lost_yet_where_a_renamed_file_may_be_the_missing_segment() -> None:
+    lost = finding(HIGH_WATERMARK, "", offsets=(3, 8), committed="known")
+    renamed = finding("KL-003", "t-3/00000000000000000003.log.gz", severity="H")
+    assert lost_already(audit_of(3), [lost, renamed]) == ()
+    assert lost_already(audit_of(3), [lost, finding("KL-003", "t-3/notes")])

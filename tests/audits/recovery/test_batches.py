@@ -15,6 +15,7 @@ import pytest
 
 from kafkalog_reader.audits.recovery.batches import BatchWalk, Reading, StoredBatches, WalkEnd
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.scan.large_batch import LARGE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,6 +185,29 @@ def test_a_negative_count_is_no_record(tmp_path: Path) -> None:
     for magic in (2, 3):
         found = Walked(tmp_path, batch(0, records=-5, delta=0, magic=magic))
         assert (found.records, found.is_sound) == ([0], [True])
+
+
+@pytest.mark.parametrize("check_crc", [True, False])
+@pytest.mark.parametrize("magic", [2, 3])
+@pytest.mark.parametrize("flip", [False, True])
+def test_a_batch_of_any_size_is_a_batch(
+    tmp_path: Path, magic: int, check_crc: bool, flip: bool
+) -> None:
+    """FileLogInputStream limits no length; only RecordBatch#ensureValid looks at the CRC."""
+    large = batch(1, records=2, magic=magic, body=bytes(LARGE), flip=flip)
+    found = Walked(tmp_path, batch(0) + large + batch(3) + batch(4), check_crc=check_crc)
+    assert (found.base_offset, found.last_offset) == ([0, 1, 3, 4], [0, 2, 3, 4])
+    assert found.is_sound == [True, not (flip and check_crc), True, True]
+    assert found.end is WalkEnd.END
+
+
+def test_a_large_wrapper_is_checked_in_any_case(tmp_path: Path) -> None:
+    covered = struct.pack(">bb", 1, 1) + bytes(LARGE)
+    for wrong in (0, 1):
+        crc = zlib.crc32(covered) ^ wrong
+        wrapper = struct.pack(">qiI", 7, len(covered) + 4, crc) + covered
+        found = Walked(tmp_path, wrapper + batch(8), check_crc=False)
+        assert (found.last_offset, found.is_sound) == ([7, 8], [not wrong, True])
 
 
 def test_a_walk_begins_where_it_should(tmp_path: Path) -> None:

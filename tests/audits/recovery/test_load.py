@@ -6,62 +6,36 @@ ProducerStateManager.
 
 from __future__ import annotations
 
-import struct
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import cluster, data_batch, replica, small_batches
-from kafkalog_reader.audits.log.batch_stream import BatchStream
-from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
-from kafkalog_reader.audits.recovery.load import LogLoad
+from fixtures.builder import cluster, data_batch, replica
 from kafkalog_reader.audits.recovery.outcome import StartFailure, StartOutcome
 from kafkalog_reader.audits.recovery.rule import (
-    SINCE_0_10_1,
     SINCE_0_11,
     SINCE_2_3,
     LogConfig,
     StartRule,
 )
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.tables.request import ReadRequest
-from tests.audits.recovery.logs import FIRST, LAST, start, write_small
+from tests.audits.recovery.logs import (
+    BATCH,
+    END,
+    FIRST,
+    LAST,
+    known,
+    loaded,
+    put,
+    start,
+    write_small,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from pathlib import Path
 
 FIRST_SIZE, LAST_SIZE = 576, 440
-BATCH = 83
-END = 23
-
-
-def loaded(root: Path, **arguments: Any) -> LogLoad:
-    """The only replica, loaded as by a broker that was killed after a flush at 13."""
-    (directory,) = discover([str(root)]).partition_directories(ReadRequest())
-    settings = {"recovery_point": 13, "log_start": 0, "is_clean": False, "config": LogConfig()}
-    load = LogLoad(directory, LeaderEpochCache(), **(settings | arguments))
-    load.run()
-    return load
-
-
-def put(path: Path, position: int, content: bytes) -> None:
-    with path.open("r+b") as file:
-        file.seek(position)
-        file.write(content)
-
-
-def keep_snapshots(directory: Path, snapshots: Collection[int], broken: int | None) -> None:
-    """Leave the log with sound producer snapshots at these offsets, and one of zeros."""
-    sound = (directory / f"{END:020}.snapshot").read_bytes()
-    for path in directory.glob("*.snapshot"):
-        path.unlink()
-    for offset in snapshots:
-        (directory / f"{offset:020}.snapshot").write_bytes(sound)
-    if broken is not None:
-        (directory / f"{broken:020}.snapshot").write_bytes(bytes(len(sound)))
 
 
 @pytest.mark.parametrize(
@@ -139,79 +113,6 @@ def test_releases_before_2_3_learn_epochs_above_the_recovery_point_only(
 
 
 @pytest.mark.parametrize(
-    ("snapshots", "broken", "starts"),
-    [
-        pytest.param([], None, True, id="none_as_after_an_upgrade"),
-        pytest.param([END], None, True, id="at_the_end"),
-        pytest.param([13], None, True, id="behind_the_damage"),
-        pytest.param([4], None, False, id="at_the_damage"),
-        pytest.param([2, 4], None, False, id="before_it"),
-        pytest.param([END + 1], None, False, id="beyond_the_end"),
-        pytest.param([4], 13, False, id="the_newest_is_broken"),
-        pytest.param([4, 13], END, True, id="a_broken_one_is_passed_by"),
-    ],
-)
-def test_after_a_clean_stop_batches_behind_the_newest_snapshot_are_read(
-    snapshots: list[int], broken: int | None, starts: bool, tmp_path: Path
-) -> None:
-    """A length of zero at offset 4 ends that walk, and with it the broker."""
-    directory = write_small(tmp_path, is_clean=True)
-    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
-    keep_snapshots(directory, snapshots, broken)
-    if starts:
-        assert loaded(tmp_path, is_clean=True).log_end_offset == END
-        return
-    with pytest.raises(StartFailure, match="to rebuild the producers' state from offset"):
-        loaded(tmp_path, is_clean=True)
-    old = loaded(tmp_path, is_clean=True, rule=SINCE_0_10_1)
-    assert old.log_end_offset == END, "it keeps no producers"
-
-
-def test_segments_below_the_snapshot_are_not_read_whatever_their_offsets(tmp_path: Path) -> None:
-    """``LogSegments#values(snapshot, end)`` begins with the last base that is not above it: 13.
-
-    No checksum covers the base offset of the second batch, which becomes 15; damage follows it.
-    """
-    directory = write_small(tmp_path, is_clean=True)
-    put(directory / f"{FIRST}.log", BATCH, struct.pack(">q", 15))
-    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
-    keep_snapshots(directory, [13], None)
-    assert loaded(tmp_path, is_clean=True).log_end_offset == END
-
-
-@pytest.mark.parametrize(
-    ("snapshots", "log_start", "starts"),
-    [
-        pytest.param([], 0, False, id="none"),
-        pytest.param([13], 0, True, id="at_the_recovered_segment"),
-        pytest.param([4], 0, False, id="below_it"),
-        pytest.param([END], 0, False, id="only_behind_it"),
-        pytest.param([], 13, True, id="none_and_the_log_starts_there"),
-        pytest.param([], 3, False, id="none_and_the_log_starts_before_the_damage"),
-    ],
-)
-def test_after_a_crash_batches_up_to_the_recovered_segment_are_read(
-    snapshots: list[int], log_start: int, starts: bool, tmp_path: Path
-) -> None:
-    directory = write_small(tmp_path, is_clean=True)
-    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
-    keep_snapshots(directory, snapshots, None)
-    if starts:
-        assert loaded(tmp_path, log_start=log_start).log_end_offset == END
-        return
-    with pytest.raises(StartFailure, match="batch length 0, at least 14 expected, read to rebuild"):
-        loaded(tmp_path, log_start=log_start)
-
-
-def test_the_damage_does_not_matter_in_a_segment_that_was_recovered(tmp_path: Path) -> None:
-    """Recovery cuts it off, and every later segment."""
-    directory = write_small(tmp_path, is_clean=True)
-    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
-    keep_snapshots(directory, [], None)
-    assert loaded(tmp_path, recovery_point=0).log_end_offset == 4
-
-
-@pytest.mark.parametrize(
     ("log_start", "outcome", "end"),
     [(22, StartOutcome.LOADS, END), (23, StartOutcome.LOADS, END), (24, StartOutcome.EMPTIED, 24)],
 )
@@ -279,32 +180,15 @@ def test_records_that_the_log_end_hides_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("recovery_point", [0, 13])
 def test_what_was_read_before_is_not_read_again(recovery_point: int, tmp_path: Path) -> None:
     write_small(tmp_path, is_clean=False)
-    (directory,) = discover([str(tmp_path)]).partition_directories(ReadRequest())
-    stream = BatchStream(directory)
-    while not stream.ended:
-        stream.advance(stream.left_in_window)
-    known = stream.read_segments
-    assert len(known) == 2
-    load = loaded(tmp_path, recovery_point=recovery_point, known=known, progress=pytest.fail)
+    segments = known(tmp_path)
+    assert len(segments) == 2
+    load = loaded(tmp_path, recovery_point=recovery_point, known=segments, progress=pytest.fail)
     assert (load.log_end_offset, load.sound_end(), load.hidden_records()) == (END, END, 0)
     assert [each.leader_epoch for each in load.cache.entries] == ([0, 2, 5], [2, 5])[
         recovery_point > 0
     ]
-    clean = loaded(tmp_path, is_clean=True, known=known)
+    clean = loaded(tmp_path, is_clean=True, known=segments)
     assert (clean.sound_end(), clean.hidden_records(), clean.read) == (END, 0, set())
-
-
-def test_a_segment_that_was_recovered_does_not_end_the_rebuilding(tmp_path: Path) -> None:
-    """The first segment has no index and is recovered; the damage is in the second of four."""
-    described = replica(small_batches(), segment_bytes=300, index_interval=100)
-    directory = cluster(tmp_path, {1: described}, clean=[1])[1] / "t-0"
-    first, second, third, *_ = sorted(directory.glob("*.log"))
-    assert third.exists()
-    first.with_suffix(".index").unlink()
-    put(second, BATCH + 8, bytes(4))
-    keep_snapshots(directory, [END + 1], None)
-    with pytest.raises(StartFailure, match=f"{second.name}.*to rebuild the producers' state"):
-        loaded(tmp_path, is_clean=True)
 
 
 def write_offsets(root: Path, offsets: list[int], behind: bytes = b"") -> None:
@@ -359,3 +243,23 @@ def test_a_segment_with_a_damaged_end_is_not_split(tmp_path: Path) -> None:
     write_offsets(tmp_path, [0, GREATEST + 1], bytes(4096))
     with pytest.raises(StartFailure, match="cannot be split, its end is damaged"):
         loaded(tmp_path, recovery_point=0)
+
+
+@pytest.mark.parametrize(
+    ("base", "is_noted"),
+    [(0, False), (1, False), (7, True), (8, True), (13, False), (30, False)],
+)
+def test_a_deleted_segment_between_live_ones_is_noted(
+    base: int, is_noted: bool, tmp_path: Path
+) -> None:
+    """The live segments have the offsets 0 to 5 and 13 to 22."""
+    directory = write_small(tmp_path, is_clean=True)
+    log = directory / f"{FIRST}.log"
+    log.write_bytes(log.read_bytes()[: 3 * BATCH])
+    (directory / f"{base:020}.log.deleted").write_bytes(b"")
+    reasons = loaded(tmp_path, is_clean=True).reasons
+    if not is_noted:
+        assert reasons == []
+        return
+    (reason,) = reasons
+    assert f"{base:020}.log.deleted: no other segment has offset {base}" in reason

@@ -49,7 +49,7 @@ def unreadable(folder: Path, *batches: Batch, first: int = 0, following: int = 1
     segment = LoadingSegment(
         files=files, base_offset=0, start=0, stop=len(content), context=ReadContext()
     )
-    return unreadable_marker(segment, first, following, no_progress)
+    return unreadable_marker(segment, 0, first, following, no_progress)
 
 
 def test_markers_as_brokers_write_them_are_read(tmp_path: Path) -> None:

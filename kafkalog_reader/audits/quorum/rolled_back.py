@@ -1,0 +1,171 @@
+"""Nodes that went back in time, and metadata that no copy has: what their partitions prove.
+
+A node that is restored from an older backup has forgotten records that a majority may have
+committed with its vote. No file of the metadata log shows that, but those of partitions do:
+
+- Brokers replay only committed metadata, and only controllers create leader epochs. So a leader
+  epoch in a log proves that the metadata log of its node had it.
+- Every in-sync replica holds what is below the high watermark. So a shorter one lost its end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS
+from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.io.checkpoints import (
+    checkpointed_offsets,
+    read_leader_epochs,
+    read_topic_id,
+)
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
+from kafkalog_reader.scan.log_tail import scan_tail
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
+    from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolledBack:
+    """What partitions prove about copies of the metadata log; each text is one proof.
+
+    Attributes:
+        nodes: by node id, why its copy ends before what the node had.
+        lost_end: why committed records are in no copy; empty if nothing shows it.
+    """
+
+    nodes: Mapping[int | None, str] = field(default_factory=dict)
+    lost_end: str = ""
+
+
+def rolled_back(
+    evidence: Evidence, cluster_id: str | None, copies: Sequence[MetadataCopy]
+) -> RolledBack:
+    """Compare copies of the metadata log with the partitions of the cluster.
+
+    Only the ends of logs are read, and only where small files give a reason.
+    """
+    replicas: dict[tuple[str, int], list[PartitionDirectory]] = defaultdict(list)
+    for each in evidence.partition_directories(ReadRequest()):
+        is_own = each.is_replica and each.log_directory.cluster_id == cluster_id
+        if is_own and each.topic not in (None, METADATA_TOPIC):
+            replicas[each.topic or "", each.partition or 0].append(each)
+    ranked = sorted(copies, key=lambda each: each.end, reverse=True)
+    states = [*_states(ranked)] if replicas else []
+    if not states:
+        return RolledBack()
+    last, newest = states[0]
+    is_last = all(each.batches.readable_end <= last.end.offset for each in copies)
+    lost_end = _later_epoch(replicas, newest) if is_last else ""  # else damaged copies may have it
+    nodes: dict[int | None, str] = {}
+    for copy, state in states:
+        node = copy.node_id
+        own = {
+            place: [each for each in found if each.log_directory.broker_id == node]
+            for place, found in replicas.items()
+        }
+        reason = _later_epoch(own, state)
+        if not reason and copy.end < last.end:
+            reason = _shorter(node, own, replicas, newest)
+        if reason and node is not None:
+            nodes[node] = reason
+    return RolledBack(nodes=nodes, lost_end=lost_end)
+
+
+def _states(copies: Sequence[MetadataCopy]) -> Iterator[tuple[MetadataCopy, ClusterMetadata]]:
+    """What copies say at their ends; those that a start cuts are known to have lost something."""
+    # Its decoder takes as long to import as everything else here.
+    from kafkalog_reader.audits.election.metadata_log import read_metadata_log
+
+    for copy in copies:
+        if copy.is_empty or copy.batches.damage:
+            continue
+        try:
+            found = read_metadata_log(copy.directory)
+        except KafkaLogError:  # has words of its own
+            continue
+        if found is not None:
+            yield copy, found
+
+
+def _later_epoch(
+    replicas: Mapping[tuple[str, int], Sequence[PartitionDirectory]], state: ClusterMetadata
+) -> str:
+    """The first log with a leader epoch that a metadata log does not have yet."""
+    for place, found in replicas.items():
+        known = state.partitions.get(place)
+        if known is None:
+            continue
+        for each in found:
+            epoch = _last_epoch(each, known.leader_epoch, known.topic_id)
+            if epoch is not None:
+                return (
+                    f"{each.replica_name} has leader epoch {epoch} of {shown(place[0])}-"
+                    f"{place[1]}, and the metadata log ends with {known.leader_epoch}"
+                )
+    return ""
+
+
+def _last_epoch(directory: PartitionDirectory, above: int, topic_id: str) -> int | None:
+    """The last leader epoch of a log, if it is above another one and its batches agree."""
+    try:
+        epochs = read_leader_epochs(directory.path, context=directory.context)
+        if not epochs or epochs[-1].leader_epoch <= above:
+            return None
+        if read_topic_id(directory.path, context=directory.context) != topic_id:
+            return None  # of a topic that was created again
+        tail = scan_tail(directory)
+    except KafkaLogError:  # verify reports it
+        return None
+    last = epochs[-1]
+    has_batches = tail.next_offset > last.start_offset
+    if tail.next_offset < last.start_offset:
+        return None
+    return (
+        None if has_batches and tail.last_leader_epoch != last.leader_epoch else last.leader_epoch
+    )
+
+
+def _shorter(
+    node: int | None,
+    own: Mapping[tuple[str, int], Sequence[PartitionDirectory]],
+    replicas: Mapping[tuple[str, int], Sequence[PartitionDirectory]],
+    newest: ClusterMetadata,
+) -> str:
+    """The first in-sync replica of a node that ends below the high watermark of another one."""
+    for place, mine in own.items():
+        membership = newest.partitions.get(place)
+        if membership is None or node not in membership.isr or len(mine) != 1:
+            continue
+        others = (
+            each
+            for each in replicas[place]
+            if each.log_directory.broker_id in membership.isr and each not in mine
+        )
+        committed = max((_high_watermark(each, place) for each in others), default=0)
+        try:
+            tail = scan_tail(mine[0]) if committed else None
+        except KafkaLogError:  # verify reports it
+            continue
+        if tail is not None and tail.end is ScanEnd.COMPLETE and tail.next_offset < committed:
+            return (
+                f"it is in sync for {shown(place[0])}-{place[1]}, where offsets below "
+                f"{committed:,} were committed, and its copy ends at {tail.next_offset:,}"
+            )
+    return ""
+
+
+def _high_watermark(directory: PartitionDirectory, place: tuple[str, int]) -> int:
+    try:
+        return checkpointed_offsets(directory.log_directory, HIGH_WATERMARKS).get(place, 0)
+    except KafkaLogError:  # verify reports it
+        return 0

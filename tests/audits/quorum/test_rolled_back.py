@@ -1,0 +1,108 @@
+"""What partitions prove about copies of the metadata log, as in two copies of a 4.3.1 cluster.
+
+In one, a node was restored as a whole from a backup ten seconds older; in the other, only the
+metadata logs of two nodes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder.metadata_log import (
+    METADATA_TOPIC_ID,
+    PartitionState,
+    metadata_records,
+    partition_change,
+)
+from kafkalog_reader.audits.quorum.outcome import Verdict
+from kafkalog_reader.format.record import Record
+from tests.audits.quorum.controllers import audited, copy_of, quorum_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from fixtures.builder import Replica
+
+OLD, NEW = 2, 4
+"""Log ends: before and after broker 3 left the ISR, and broker 2 led in leader epoch 1."""
+FULL, BEHIND = "a@0/e0 b@1/e0 c@2/e1", "a@0/e0"
+STATE: Final = PartitionState(replicas=(1, 2, 3), in_sync=(1, 2, 3), leader=1, leader_epoch=0)
+
+
+def metadata(end: int) -> Replica:
+    values = [
+        *metadata_records([STATE]),
+        partition_change(in_sync=(1, 2), leader=2),
+        partition_change(in_sync=(1, 2)),
+    ]
+    return replica(
+        [
+            data_batch(
+                offset, [Record(offset_delta=0, value=value)], leader_epoch=1 + (offset >= OLD)
+            )
+            for offset, value in enumerate(values[:end])
+        ],
+        topic="__cluster_metadata",
+        topic_id=METADATA_TOPIC_ID,
+        files={"quorum-state": quorum_state()},
+    )
+
+
+def write(root: Path, ends: Mapping[int, int], logs: Mapping[int, str]) -> Path:
+    """Write nodes that are broker and controller; up to 2 records of a log are committed."""
+    replicas = {
+        node: replica(log, high_watermark=min(2, len(log.split()))) for node, log in logs.items()
+    }
+    cluster(root, {node: [metadata(end), replicas[node]] for node, end in ends.items()})
+    return root
+
+
+def test_without_a_proof_a_vote_counts_as_the_files_show_it(tmp_path: Path) -> None:
+    """Broker 3 stopped first, and its copies end earlier."""
+    audit = audited(write(tmp_path, {1: NEW, 2: NEW, 3: OLD}, {1: FULL, 2: FULL, 3: BEHIND}))
+    assert audit.verdict is Verdict.ELECTABLE
+    assert audit.quorum.rolled_back.nodes == {}
+
+
+def test_a_node_that_was_in_sync_and_has_less_went_back_in_time(tmp_path: Path) -> None:
+    audit = audited(write(tmp_path, {1: NEW, 2: OLD, 3: OLD}, {1: FULL, 2: BEHIND, 3: BEHIND}))
+    assert audit.quorum.rolled_back.nodes == {
+        2: "it is in sync for t-0, where offsets below 2 were committed, and its copy ends at 1"
+    }
+    assert audit.quorum.rolled_back.lost_end == ""
+    assert audit.verdict is Verdict.MAY_LOSE
+    assert audit.committed is not None
+    assert (audit.committed.low, audit.committed.high) == (OLD, NEW)
+    assert copy_of(audit, 1) in audit.start_first
+
+
+def test_a_leader_epoch_that_no_copy_has_proves_committed_metadata(tmp_path: Path) -> None:
+    audit = audited(write(tmp_path, {1: OLD, 2: OLD, 3: OLD}, {1: FULL, 2: FULL, 3: BEHIND}))
+    assert [*audit.quorum.rolled_back.nodes] == [1, 2]
+    assert audit.quorum.rolled_back.lost_end == (
+        "broker 1 has leader epoch 1 of t-0, and the metadata log ends with 0"
+    )
+    assert audit.verdict is Verdict.MAY_LOSE
+    assert not audit.is_clean
+
+
+def test_records_behind_damage_are_not_lost_yet(tmp_path: Path) -> None:
+    write(tmp_path, {1: NEW, 2: OLD, 3: OLD}, {1: FULL, 2: FULL, 3: BEHIND})
+    log = next(tmp_path.glob("broker-1/__cluster_metadata-0/*.log"))
+    content = bytearray(log.read_bytes())
+    content[70] ^= 1  # in the payload of the first batch
+    log.write_bytes(content)
+    audit = audited(tmp_path)
+    assert audit.quorum.rolled_back.lost_end == ""
+    assert [(each.first_offset, each.next_offset) for each in audit.cut_tails] == [(OLD, NEW)]
+    assert audit.verdict is Verdict.MAY_LOSE
+
+
+def test_an_epoch_that_batches_contradict_proves_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {1: OLD, 2: OLD, 3: OLD}, {1: "a@0/e0 b@1/e0", 2: BEHIND, 3: BEHIND})
+    (tmp_path / "broker-1" / "t-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n3 1\n")
+    audit = audited(tmp_path)
+    assert audit.quorum.rolled_back.lost_end == ""
+    assert audit.verdict is Verdict.ELECTABLE
