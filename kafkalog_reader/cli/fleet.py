@@ -67,6 +67,7 @@ class Fleet:
         clusters: number of clusters supplied; if several, each partition is shown with its cluster.
         options: options of the audit, to be printed behind the command.
         is_selected: whether other partitions were not requested.
+        no_plan: why no partition can have a plan; empty if they can.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Fleet:
         explain: bool = False,
         clusters: int = 1,
         is_selected: bool = False,
+        no_plan: str = "",
     ) -> None:
         self.partitions = 0
         self.planned: int | None = None
@@ -95,7 +97,7 @@ class Fleet:
         self._unread: Counter[str] = Counter()
         self._first_unread = ""
         self._entries: list[Entry] = []
-        self._decisions = Decisions()
+        self._decisions = Decisions(no_plan=no_plan)
         self._is_partial = False
         self._worst: tuple[Entry, PartitionAudit, Sequence[Finding]] | None = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.decisions import Decisions
     from kafkalog_reader.audits.plan.plan import Plan
+    from kafkalog_reader.audits.quorum.outcome import QuorumAudit
     from kafkalog_reader.cli.exit_status import ExitStatus
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
+
+logger = logging.getLogger(__name__)
 
 _ELECTED: Final = re.compile(r"(.+)-([0-9]{1,9})=([0-9]{1,9})", re.ASCII)
 
@@ -95,6 +99,7 @@ def plan_command(
         options=words_of("rule", "started_at", **options),
         follow_links=evidence.follow_links,
         is_selected=request.topics is not None or request.partitions is not None,
+        quorums=_quorums(evidence),
     )
     if not plan.partitions and found.status() == CLEAN:
         raise _only_metadata(evidence, request) or no_partition("plan", evidence)
@@ -111,6 +116,19 @@ def plan_command(
     if plan.has_no_answer:
         return TROUBLE
     return CLEAN if plan.is_clean else FOUND
+
+
+def _quorums(evidence: Evidence) -> tuple[QuorumAudit, ...]:
+    """The quorum of each cluster; none, and a warning, if its copies cannot be judged."""
+    from kafkalog_reader.audits.quorum.outcome import audit_quorum
+    from kafkalog_reader.audits.quorum.quorum import read_quorums
+    from kafkalog_reader.errors import KafkaLogError
+
+    try:
+        return tuple(map(audit_quorum, read_quorums(evidence)))
+    except KafkaLogError as error:
+        logger.warning("%s; in which order controllers must start is not known", error)
+        return ()
 
 
 def _several_clusters(evidence: Evidence) -> str:

@@ -119,6 +119,7 @@ def replica_diff(
         verbose=verbose,
         explain=explain,
         clusters=len({root.cluster_id for root in evidence.log_directories}),
+        no_plan=evidence.why_incomplete,
     )
     outcome = ExitStatus()
     units = list(registry.table("findings").units(evidence, request))

@@ -79,16 +79,18 @@ def directory_steps(plan: Plan) -> Iterator[PlanStep]:
         found = [*missing]
         nodes = [each.node for each in repairs if isinstance(each, Format)]
         which = "log directory" if len(found) == 1 else "log directories"
-        it = "it" if len(found) == 1 else "them"
+        is_one = len(found) == 1
+        it, they, was = ("it", "it", "was") if is_one else ("them", "they", "were")
         yield PlanStep(
             kind=StepKind.RESTORE_DIRECTORY,
             title=f"Put the missing {which} of {brokers_text(nodes)} back, or format the new disk",
             texts=(
                 *(shown(f"{each.message[0].upper()}{each.message[1:]}.") for each in found),
-                f"As long as log.dirs names {it}, {brokers_text(nodes)} does not start without, "
-                f"not even as a controller. If {it} can be read or was only not supplied, mount "
-                "and supply it, and make this plan again. If the disk is lost, run this on its "
-                f"host once the new one is mounted, or take {it} out of log.dirs. The other log "
+                f"As long as log.dirs names {it}, {brokers_text(nodes)} does not start without "
+                f"{it}, not even as a controller. If {they} can be read or {was} only not "
+                f"supplied, mount and supply {it}, and make this plan again. If the disk is lost, "
+                "run this on the broker's host once the new one is mounted, or take "
+                f"{it} out of log.dirs. The other log "
                 "directories stay as they are. A controller without controller.quorum.voters also "
                 "takes --no-initial-controllers.",
             ),

@@ -32,6 +32,7 @@ class StepKind(Enum):
 
     SAVE = "save"
     RESTORE_DIRECTORY = "restoreLogDirectory"
+    QUORUM = "orderControllers"
     CONTROLLERS = "startControllers"
     ZOOKEEPER = "startZooKeeper"
     MOVE_ASIDE = "moveAside"
@@ -185,6 +186,11 @@ def lost_text(choice: Choice, lost: LostRecords) -> str:
     )
 
 
+def inputs_text(plan: Plan) -> str:
+    """The paths that the user gave, as arguments of a command."""
+    return " ".join(map(shell_word, plan.paths)) + (" --follow-links" if plan.follow_links else "")
+
+
 def merged_folder(choice: Choice) -> str:
     """Where the merged log of a partition is written."""
     return f"{SAVED}/{choice.name}-merged"
@@ -192,10 +198,8 @@ def merged_folder(choice: Choice) -> str:
 
 def merge_command(plan: Plan, choice: Choice) -> str:
     """Makes one sound log of several damaged copies."""
-    paths = " ".join(map(shell_word, plan.paths))
-    links = " --follow-links" if plan.follow_links else ""
     return (
-        f"kafkalog salvage {paths}{links} --topic {shell_word(choice.topic)} "
+        f"kafkalog salvage {inputs_text(plan)} --topic {shell_word(choice.topic)} "
         f"--partition {choice.partition} --merge --as-segments "
         f"--output {shell_word(merged_folder(choice))}"
     )
@@ -205,12 +209,10 @@ def salvage_command(
     plan: Plan, choice: Choice | UnknownCopy, broker: int, first_offset: int | None = None
 ) -> str:
     """Saves what one copy has, from an offset on."""
-    paths = " ".join(map(shell_word, plan.paths))
-    links = " --follow-links" if plan.follow_links else ""
     start = "" if first_offset is None else f"--from-offset {first_offset} "
     folder = f"{SAVED}/{choice.topic}-{choice.partition}-broker-{broker}"
     return (
-        f"kafkalog salvage {paths}{links} --topic {shell_word(choice.topic)} "
+        f"kafkalog salvage {inputs_text(plan)} --topic {shell_word(choice.topic)} "
         f"--partition {choice.partition} --replica broker:{broker} {start}"
         f"--output {shell_word(folder)}"
     )

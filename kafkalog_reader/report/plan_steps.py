@@ -19,6 +19,7 @@ from kafkalog_reader.report.plan_file_steps import (
     lost_disk_steps,
     repair_step,
 )
+from kafkalog_reader.report.plan_quorum_steps import lacking_voters, quorum_steps
 from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
 from kafkalog_reader.report.plan_step import (
     BROKERS,
@@ -86,7 +87,8 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
                     yield repair_step(each, broker)
         return
     yield from directory_steps(plan)
-    if plan.is_ordered and not plan.is_one_broker:
+    yield from quorum_steps(plan)
+    if (plan.is_ordered and not plan.is_one_broker) or plan.unsafe_quorums:
         yield _zookeeper(plan) if plan.has_zookeeper else _controllers(plan)
     yield from file_steps(plan)
     for number, start in enumerate(plan.order.starts):
@@ -188,10 +190,12 @@ def _savers(choice: Choice) -> list[tuple[int, list[LostRecords]]]:
 
 def _controllers(plan: Plan) -> PlanStep:
     forbid = ", and forbid unclean elections" if plan.freezing else ""
+    order = ", in that order," if plan.unsafe_quorums else ""
     return PlanStep(
         kind=StepKind.CONTROLLERS,
-        title=f"Start the controllers and no broker{forbid}; wait 30 seconds",
+        title=f"Start the controllers{order} and no broker{forbid}; wait 30 seconds",
         texts=(
+            *lacking_voters(plan),
             *((_METADATA_FIRST,) if plan.is_without_metadata else ()),
             "Then the controllers have fenced every broker (broker.session.timeout.ms, 9 seconds "
             "by default). Until its turn as a broker comes below, start a node that is broker and "

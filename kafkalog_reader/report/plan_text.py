@@ -212,6 +212,11 @@ def _counted(number: int, one: str, several: str) -> str:
 def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
+    if plan.unsafe_quorums:
+        answer += (
+            " But the controllers can elect a leader that loses metadata, or elect none: start "
+            "them as kafkalog quorum says, which is a step below."
+        )
     missing = plan.missing_directories
     if not missing:
         return answer

@@ -17,9 +17,10 @@ from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
+    from kafkalog_reader.audits.integrity.file_repair import FlipBit
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
     from kafkalog_reader.audits.quorum.outcome import Outcome, QuorumAudit
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumStep:
-    """One step: what to do, and the commands for it; words in capitals are to be replaced."""
+    """One step: what to do, and the commands for it; words in capitals are to be replaced.
+
+    ``is_of_disk``: it restores a log directory, which the plan has a step for, too.
+    """
 
     text: str
     commands: tuple[str, ...] = ()
+    is_of_disk: bool = False
 
 
 def node_name(copy: MetadataCopy) -> str:
@@ -49,6 +54,9 @@ def names_text(copies: Sequence[MetadataCopy]) -> str:
 
 def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
     """The steps; none where the voters elect a leader by themselves, or no order helps."""
+    if flipped := {e: e.batches.flipped for e in audit.quorum.startable if e.batches.flipped}:
+        yield _corrected(flipped)
+        return
     if audit.quorum.rolled_back.lost_end:
         yield QuorumStep(
             text="First look for a newer copy of the metadata log, that of a broker too, and "
@@ -70,6 +78,16 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
         yield from _replacement(audit, audit.outcomes[0])
 
 
+def _corrected(copies: Mapping[MetadataCopy, FlipBit]) -> QuorumStep:
+    return QuorumStep(
+        text=f"Before any start, correct one flipped bit in the log of {names_text([*copies])}: "
+        "its checksum proves which one, and that nothing else in this batch is wrong. Otherwise "
+        "the start cuts the log there. Then give all files to kafkalog again: the next steps are "
+        "others.",
+        commands=tuple(repair_commands(copies.values())),
+    )
+
+
 def _restored(copy: MetadataCopy, missing: Sequence[MissingDirectory]) -> QuorumStep:
     return QuorumStep(
         text=f"As long as log.dirs of {node_name(copy)} names "
@@ -78,6 +96,7 @@ def _restored(copy: MetadataCopy, missing: Sequence[MissingDirectory]) -> Quorum
         "disk, which leaves the other log directories as they are, or take it out of log.dirs. A "
         "controller without controller.quorum.voters also takes --no-initial-controllers.",
         commands=tuple(repair_commands([missing[0].repair])),
+        is_of_disk=True,
     )
 
 
@@ -99,6 +118,14 @@ def _replacement(audit: QuorumAudit, chosen: Outcome) -> Iterator[QuorumStep]:
     quorum = audit.quorum
     voters = quorum.voters_for(chosen.copy) or quorum.voters
     assert voters is not None
+    refused = [each for each in quorum.seated if each.refusal]
+    if len(chosen.votes) + len(refused) >= voters.majority:
+        yield QuorumStep(
+            text=f"A majority is here: repair what keeps {names_text(refused)} from starting, "
+            "which the table shows, and run this command again. Format no controller whose log is "
+            "here.",
+        )
+        return
     if voters.voter_at(chosen.copy.node_id, chosen.copy.directory_id) is None:
         return
     here = {each.node_id for each in quorum.startable}

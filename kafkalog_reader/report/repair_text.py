@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.integrity.file_repair import (
     Copy,
+    FlipBit,
     Format,
     Move,
     Rewrite,
@@ -85,9 +86,22 @@ def rewrite_commands(path: str, lines: Iterable[str], *, is_new: bool = False) -
     """Write a text file of a partition directory; what is there is copied aside before."""
     if is_new:
         return (write_command(lines, path),)
+    return (*_keep(path), write_command(lines, path))
+
+
+def _keep(path: str) -> tuple[str, ...]:
     directory, name = posixpath.split(path)
     root, partition = posixpath.split(directory)
-    return (*keep_commands(root, f"{partition}/{name}"), write_command(lines, path))
+    return keep_commands(root, f"{partition}/{name}")
+
+
+def flip_commands(repair: FlipBit) -> tuple[str, ...]:
+    """Write one byte in the middle of a file."""
+    return (
+        *_keep(repair.path),
+        rf"printf '\{repair.value:03o}' | dd of={shell_word(repair.path)} bs=1 "
+        f"seek={repair.position} conv=notrunc",
+    )
 
 
 def keep_commands(root: str, name: str) -> tuple[str, ...]:
@@ -117,6 +131,8 @@ def _commands(repair: Repair) -> Iterator[str]:
         yield from format_commands(repair)
     elif isinstance(repair, RunAgain):
         yield from again_commands(repair)
+    elif isinstance(repair, FlipBit):
+        yield from flip_commands(repair)
     elif isinstance(repair, Rewrite):
         yield from rewrite_commands(repair.path, repair.lines)
     else:

@@ -430,6 +430,28 @@ def test_a_voter_keeps_its_copy_where_the_others_cannot_elect_a_leader(
     assert "kafkalog quorum says where they diverge" in text
 
 
+def test_the_plan_starts_controllers_as_their_quorum_needs_it(state: Path, run: Run) -> None:
+    """Elsewhere their order does not matter, and the plan has nothing to do."""
+    with_voters(state, [100, 0, 1])
+    assert json.loads(run("plan", ".", "--format", "json").out)["nothingToDo"]
+    for node in ("controller-100", "broker-0"):
+        flip(state / node / LOG, PAYLOAD)
+    document = json.loads(run("plan", ".", "--format", "json").out)
+    kinds = [each["kind"] for each in document["steps"]]
+    assert kinds[:3] == ["orderControllers", "startControllers", "startBrokers"]
+    step = document["steps"][0]
+    assert [each["command"] for each in step["checks"]] == ["kafkalog quorum ."]
+    assert run("quorum", ".").status == 1
+    assert "as kafkalog quorum says" in " ".join(run("plan", ".").out.split())
+
+
+def test_a_voter_with_an_empty_log_cannot_elect_a_leader_either(state: Path, run: Run) -> None:
+    flip(state / "controller-100" / LOG, PAYLOAD)
+    with_voters(state, [100, 0, 1])
+    shutil.rmtree(state / "broker-0" / "__cluster_metadata-0")
+    assert not [each for each in shell_commands(run("verify", ".").out) if "controller-100" in each]
+
+
 def test_the_only_copy_of_the_only_controller_is_not_moved(state: Path, run: Run) -> None:
     flip(state / "controller-100" / LOG, PAYLOAD)
     answer = run("verify", "controller-100")

@@ -792,19 +792,39 @@ def test_a_cluster_with_zookeeper_has_no_controllers_to_start(tmp_path: Path, ru
 
 def test_there_is_no_plan_if_a_log_directory_was_skipped(tmp_path: Path, run: Run) -> None:
     """Kafka follows the link: what is behind it is neither missing nor to be replaced."""
-    states = [PartitionState(replicas=(1, 2), in_sync=(1, 2), leader=1, leader_epoch=0)]
-    cluster(tmp_path / "outside", {1: replica(LONG)})
+    ids = {topic: f"{ord(topic):A<22d}" for topic in "tu"}
+    states = [
+        PartitionState(
+            replicas=(1, 2, 3),
+            in_sync=(1, 2, 3),
+            leader=1,
+            leader_epoch=0,
+            topic=topic,
+            topic_id=each,
+        )
+        for topic, each in ids.items()
+    ]
+    held = {
+        log: [replica(log, topic=topic, topic_id=each) for topic, each in ids.items()]
+        for log in (LONG, SHORT)
+    }
+    cluster(tmp_path / "outside", {1: held[LONG]})
     given = tmp_path / "given"
-    cluster(given, {1: [metadata_log(states)], 2: replica(SHORT)})
+    cluster(given, {1: [metadata_log(states)], 2: held[SHORT], 3: held[LONG]})
     properties = tmp_path / "outside" / "broker-1" / "meta.properties"
     properties.write_text(re.sub(r"directory\.id=.", "directory.id=C", properties.read_text()))
     (given / "data2").symlink_to(tmp_path / "outside" / "broker-1")
     answer = run("plan", given)
     assert answer.status == 2
-    assert "NO PLAN t-0: log directories behind symbolic links were skipped" in answer.out
+    assert "NO PLAN 2 partitions, first t-0: log directories behind" in answer.out
     assert "pass --follow-links" in " ".join(answer.out.split())
     assert run("quorum", given).status == 2
     verified = run("verify", given)
     assert (verified.status, "KL-310" in verified.out) == (1, False)
     assert "KL-002  HIGH" in verified.out
-    assert run("plan", given, "--follow-links").out.startswith("Start broker 1, then broker 2.")
+    compared = CliRunner().invoke(replica_diff, [str(given)], standalone_mode=False).stdout
+    assert "KL-002 HIGH" in compared
+    assert "broker 3, then broker" not in compared
+    assert run("plan", given, "--follow-links").out.startswith(
+        "Start brokers 1 and 3, then broker 2."
+    )

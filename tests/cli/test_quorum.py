@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -57,7 +59,8 @@ def test_the_only_controller_of_a_real_cluster_can_be_elected(run: Run) -> None:
 def test_brokers_alone_show_what_they_hold_of_a_lost_controller(run: Run) -> None:
     printed = run("quorum", CAPTURE / "broker-1")
     assert printed.status == 1
-    assert "holds more than every voter here: up to offset 48" in " ".join(printed.out.split())
+    said = " ".join(printed.out.split())
+    assert "which has no vote, holds what was written up to offset 48" in said
 
 
 def test_what_would_be_lost_is_named(tmp_path: Path, run: Run) -> None:
@@ -93,6 +96,42 @@ def test_an_unreadable_quorum_state_keeps_a_controller_down(tmp_path: Path, run:
     assert "not a JSON object" in refusals[1]
     assert refusals[2] is None
     assert [each["nodeId"] for each in answer["elections"] if each["canWin"]] == [2, 3]
+
+
+def test_a_flipped_bit_is_corrected_before_any_start(tmp_path: Path, run: Run) -> None:
+    """Two of three logs were damaged: a start cuts them, and they elect each other."""
+    sound = write_controllers(tmp_path, {1: "1111", 2: "1111", 3: "11"})
+    expected = run("quorum", sound)
+    logs = [next((tmp_path / f"broker-{node}").glob("*/*.log")) for node in (1, 2)]
+    before = logs[0].read_bytes()
+    for log in logs:
+        content = bytearray(before)
+        content[len(before) * 2 // 4 + 70] ^= 8  # in the records of the third of four equal batches
+        log.write_bytes(content)
+    first, *others = answer_of(run, tmp_path)["steps"]
+    assert others == []
+    assert "correct one flipped bit in the log of nodes 1 and 2" in first["text"]
+    for command in first["commands"]:
+        subprocess.run(["sh", "-c", command], check=True, stderr=subprocess.DEVNULL)
+    assert [log.read_bytes() for log in logs] == [before, before]
+    assert run("quorum", tmp_path).out == expected.out
+
+
+def test_no_voter_is_formatted_whose_log_only_has_a_wrong_cluster_id(
+    tmp_path: Path, run: Run
+) -> None:
+    """Two of three directories have an id of their own, so that no majority starts."""
+    write_controllers(tmp_path, {1: "11", 2: "11", 3: "11"})
+    for node in (2, 3):
+        properties = tmp_path / f"broker-{node}" / "meta.properties"
+        properties.write_text(
+            re.sub("cluster.id=.*", f"cluster.id=c{node}", properties.read_text())
+        )
+    answer = answer_of(run, tmp_path)
+    assert answer["verdict"] == "noMajority"
+    (step,) = answer["steps"]
+    assert step["commands"] == []
+    assert "Format no controller whose log is here" in step["text"]
 
 
 def test_two_logs_of_one_node_are_refused(tmp_path: Path, run: Run) -> None:

@@ -54,6 +54,21 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FlipBit:
+    """Correct one byte of a file of a partition directory; the file is copied aside before.
+
+    Attributes:
+        path: of the file.
+        position: of the byte.
+        value: the right one, as a checksum proves.
+    """
+
+    path: str
+    position: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
     """Copy a folder from another node.
 
@@ -113,7 +128,7 @@ class RunAgain:
     partition: int = 0
 
 
-FileRepair = Move | Write | Rewrite | Copy | Format
+FileRepair = Move | Write | Rewrite | FlipBit | Copy | Format
 Repair = FileRepair | SetOffset | RunAgain
 
 

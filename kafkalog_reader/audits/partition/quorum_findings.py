@@ -71,6 +71,7 @@ def with_quorum_actions(
     controllers = _controllers(audit.everyone)
     supplied = {each.broker_id for each in audit.everyone}
     unsound = {each.log_directory.broker_id for each in damaged if each is not None}
+    unsound |= {each.broker_id for each in without_log}
     # An empty log votes for every candidate, also for one that lacks committed records.
     can_lead = len(controllers - unsound) > len(controllers) // 2
     for each in found:

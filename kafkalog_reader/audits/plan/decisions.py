@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.audits.plan.choice import Choice
+    from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
 _RENAME_FIRST = (
     "first give the folders of other partitions their names (KL-014), and make the plan again"
@@ -153,6 +154,7 @@ class Decisions:
         options: Sequence[str] = (),
         follow_links: bool = False,
         is_selected: bool = False,
+        quorums: Iterable[QuorumAudit] = (),
     ) -> Plan:
         """Make one procedure of them.
 
@@ -161,6 +163,7 @@ class Decisions:
             options: of the audit, given with them; ``replica-diff`` takes the same.
             follow_links: links were followed.
             is_selected: other partitions of these brokers were not asked for.
+            quorums: of the controllers whose metadata log was supplied.
         """
         return plan_of(
             map(_renamed_first, self._decided) if self._is_misnamed else self._decided,
@@ -174,6 +177,7 @@ class Decisions:
             has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
             is_without_metadata=0 not in self._meta_versions and not self._has_metadata_log,
             advised=self._advised,
+            quorums=quorums,
         )
 
 

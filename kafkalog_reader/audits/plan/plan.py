@@ -16,6 +16,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
+from kafkalog_reader.audits.quorum.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.open_finding import OpenFinding
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
+    from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
 _NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | codes_with(Role.NEVER_SETTLED)
 """Findings that no order of starts settles."""
@@ -51,6 +53,7 @@ class Plan:
         has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
         is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        quorums: of the controllers whose metadata log was supplied.
     """
 
     paths: tuple[str, ...]
@@ -67,6 +70,7 @@ class Plan:
     has_zookeeper: bool = False
     is_without_metadata: bool = False
     advised: frozenset[str] = frozenset()
+    quorums: tuple[QuorumAudit, ...] = ()
 
     @property
     def partitions(self) -> int:
@@ -165,6 +169,14 @@ class Plan:
         return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_MISSING)
 
     @property
+    def unsafe_quorums(self) -> tuple[QuorumAudit, ...]:
+        """Those where starting the controllers in any order can lose metadata, or end."""
+        if not self.choices:
+            return ()
+        lossy = (Verdict.MAY_LOSE, Verdict.CONTRADICTED)
+        return tuple(q for q in self.quorums if q.verdict in lossy or q.needed_but_stop)
+
+    @property
     def has_work(self) -> bool:
         """Whether anything has to be done, or is lost.
 
@@ -172,7 +184,7 @@ class Plan:
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching or c.epoch_rows for c in self.choices)
-        first = self.merged or self.waiting or self.missing_directories
+        first = self.merged or self.waiting or self.missing_directories or self.unsafe_quorums
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
     @cached_property
@@ -277,6 +289,7 @@ def plan_of(
     has_zookeeper: bool = False,
     is_without_metadata: bool = False,
     advised: Iterable[str] = (),
+    quorums: Iterable[QuorumAudit] = (),
 ) -> Plan:
     """Make one procedure for all partitions.
 
@@ -292,6 +305,7 @@ def plan_of(
         has_zookeeper: whether the cluster has ZooKeeper and no metadata log.
         is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        quorums: of the controllers whose metadata log was supplied.
     """
     choices, unanswered = [], []
     for each in decided:
@@ -328,6 +342,7 @@ def plan_of(
         has_zookeeper=has_zookeeper,
         is_without_metadata=is_without_metadata,
         advised=frozenset(advised),
+        quorums=tuple(quorums),
     )
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.integrity.file_repair import FlipBit
+from kafkalog_reader.audits.log.flipped_bit import flipped_bit
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.batch_run import BatchRun
@@ -36,6 +38,7 @@ class MetadataBatches:
         base_offset, last_offset, leader_epoch, crc: one entry per batch.
         slices: the bytes of these batches.
         damage: where and why the log is cut; empty if every byte is sound, or unfinished.
+        flipped: the single bit that explains the damage; None if none does.
         readable_end: one past the last sound batch behind the damage, which a start cuts off; the
             log end if there is none.
     """
@@ -47,6 +50,7 @@ class MetadataBatches:
     crc: NDArray[np.int64]
     slices: tuple[SegmentSlice, ...]
     damage: str = ""
+    flipped: FlipBit | None = None
     readable_end: int = 0
 
     @property
@@ -101,9 +105,9 @@ def read_batches(directory: PartitionDirectory) -> MetadataBatches:
     found = [each for each in segments(directory) if each.log_size is not None]
     columns: dict[str, list[NDArray[np.int64]]] = {name: [] for name in _COLUMNS}
     slices: list[SegmentSlice] = []
-    damage = ""
+    damage, flipped = "", None
     for segment in found:
-        stop, damage = _read(segment, columns, directory, is_last=segment is found[-1])
+        stop, damage, flipped = _read(segment, columns, directory, is_last=segment is found[-1])
         slices.append(
             SegmentSlice(directory=directory, segment=segment, start=0, stop=stop, is_log_end=True)
         )
@@ -115,6 +119,7 @@ def read_batches(directory: PartitionDirectory) -> MetadataBatches:
         start=found[0].base_offset if found else None,
         slices=tuple(slices),
         damage=damage,
+        flipped=flipped,
         readable_end=max((_readable_end(each, directory) for each in behind), default=0),
         **{name: np.concatenate([empty, *parts]) for name, parts in columns.items()},
     )
@@ -126,13 +131,13 @@ def _read(
     directory: PartitionDirectory,
     *,
     is_last: bool,
-) -> tuple[int, str]:
-    """Where the sound bytes of a segment end, and what is wrong there."""
+) -> tuple[int, str, FlipBit | None]:
+    """Where the sound bytes of a segment end, what is wrong there, and the bit that is wrong."""
     scan = Scan(segment, _SOUND, context=directory.context)
     for run in scan:
         if isinstance(run, UnreadableRegion):
             unfinished = is_last and run.end in (ScanEnd.TORN, ScanEnd.ZEROS)
-            return run.start, "" if unfinished else f"{run.where}: {run.problem}"
+            return run.start, "" if unfinished else f"{run.where}: {run.problem}", None
         assert isinstance(run, BatchRun)
         sound = int(np.argmin(np.append(run.crc_valid, False)))
         for name, parts in columns.items():
@@ -140,8 +145,18 @@ def _read(
         if sound < run.count:
             position = int(run.position[sound])
             file = shown(segment.path("log"))
-            return position, f"{file} at position {position}: wrong CRC"
-    return scan.end_position, ""
+            flipped = _flipped(run, sound, segment.path("log"))
+            return position, f"{file} at position {position}: wrong CRC", flipped
+    return scan.end_position, "", None
+
+
+def _flipped(run: BatchRun, row: int, path: str) -> FlipBit | None:
+    position, size = int(run.position[row]), int(run.size_in_bytes[row])
+    found = flipped_bit(int(run.crc[row]), int(run.crc_computed[row]), size, int(run.magic[row]))
+    if found is None:
+        return None
+    byte = run.buffer[position - run.window_position + found.position]
+    return FlipBit(path=path, position=position + found.position, value=byte ^ 1 << found.bit)
 
 
 def parting(one: MetadataBatches, other: MetadataBatches) -> Parting:

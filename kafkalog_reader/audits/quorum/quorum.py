@@ -9,7 +9,9 @@ who wins in the end. Source: Kafka 4.4, KafkaRaftClient#handleVoteRequest, Epoch
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
@@ -27,7 +29,7 @@ from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
@@ -178,35 +180,81 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         UsageError: two copies of one node, of which its controller can start with only one.
         UnreadableFileError: a log directory cannot be listed.
     """
-    clusters: dict[str | None, list[PartitionDirectory]] = {}
+    clusters: dict[str | None, _Copies] = {}
     missing = missing_directories(evidence, read_cluster_metadata(evidence, is_silent=True))
     request = ReadRequest(topics=frozenset({METADATA_TOPIC}))
     for directory in evidence.partition_directories(request):
         if directory.is_replica and directory.partition == 0:
-            clusters.setdefault(directory.log_directory.cluster_id, []).append(directory)
-    for cluster_id in sorted(clusters, key=lambda each: each or ""):
-        roots = [each for each in evidence.roots if each.cluster_id == cluster_id]
-        quorum = _read_quorum(cluster_id, clusters[cluster_id], roots)
-        of_cluster = tuple(each for each in missing if each.root.cluster_id == cluster_id)
+            clusters.setdefault(directory.log_directory.cluster_id, _Copies()).read(directory)
+    for group in _same_clusters(clusters, Counter(each.cluster_id for each in evidence.roots)):
+        copies = [_of_cluster(group[0], copy) for each in group for copy in clusters[each].copies]
+        unread = [each for cluster_id in group for each in clusters[cluster_id].unread]
+        roots = [each for each in evidence.roots if each.cluster_id in group]
+        quorum = _read_quorum(group[0], copies, unread, roots)
+        of_cluster = tuple(each for each in missing if each.root.cluster_id in group)
         yield replace(
             quorum,
             missing_directories=of_cluster,
-            rolled_back=rolled_back(evidence, cluster_id, quorum.copies),
+            rolled_back=rolled_back(evidence, group[0], quorum.copies),
         )
+
+
+@dataclass(slots=True)
+class _Copies:
+    """Copies in log directories with one cluster id."""
+
+    copies: list[MetadataCopy] = field(default_factory=list)
+    unread: list[UnreadCopy] = field(default_factory=list)
+
+    def read(self, directory: PartitionDirectory) -> None:
+        try:
+            self.copies.append(read_metadata_copy(directory))
+        except LocatedError as error:
+            self.unread.append(UnreadCopy(directory=directory, problem=str(error)))
+
+    def has_batch_of(self, other: _Copies) -> bool:
+        """Whether a copy has a batch of another one: no two clusters write the same."""
+        pairs = product(self.copies, other.copies)
+        return any(
+            parting(one.batches, another.batches).offset
+            > max(one.batches.start or 0, another.batches.start or 0)
+            for one, another in pairs
+        )
+
+
+def _same_clusters(
+    clusters: Mapping[str | None, _Copies], directories: Mapping[str | None, int]
+) -> Iterator[list[str | None]]:
+    """Cluster ids together of which all but one are wrong, the most frequent one first."""
+    groups: list[list[str | None]] = []
+    for cluster_id in sorted(clusters, key=lambda each: (-directories[each], each or "")):
+        for group in groups:
+            if any(clusters[cluster_id].has_batch_of(clusters[each]) for each in group):
+                group.append(cluster_id)
+                break
+        else:
+            groups.append([cluster_id])
+    yield from sorted(groups, key=lambda group: group[0] or "")
+
+
+def _of_cluster(cluster_id: str | None, copy: MetadataCopy) -> MetadataCopy:
+    """A copy; of a node with another cluster id, whose requests all others refuse."""
+    own = copy.directory.log_directory.cluster_id
+    if own == cluster_id or copy.refusal:
+        return copy
+    return replace(
+        copy,
+        refusal=f"cluster.id in its meta.properties is {shown(own or '?')}, and its log is that of "
+        f"cluster {shown(cluster_id or '?')}: kafkalog verify says how to correct it",
+    )
 
 
 def _read_quorum(
     cluster_id: str | None,
-    directories: Iterable[PartitionDirectory],
+    copies: list[MetadataCopy],
+    unread: Sequence[UnreadCopy],
     roots: Sequence[LogDirectory],
 ) -> Quorum:
-    copies: list[MetadataCopy] = []
-    unread: list[UnreadCopy] = []
-    for directory in directories:
-        try:
-            copies.append(read_metadata_copy(directory))
-        except LocatedError as error:
-            unread.append(UnreadCopy(directory=directory, problem=str(error)))
     nodes: dict[int, MetadataCopy] = {}
     for copy in copies:
         if copy.node_id is None:
@@ -224,7 +272,8 @@ def _read_quorum(
         held = {each.directory.log_directory.path for each in copies}
         held |= {each.directory.log_directory.path for each in unread}
         spare = (each for each in roots if each.path not in held and each.broker_id not in nodes)
-        copies += [missing_log(each) for each in spare if _is_emptied(each, voters)]
+        emptied = {e.broker_id: e for e in reversed([*spare]) if _is_emptied(e, voters)}
+        copies += map(missing_log, emptied.values())
     return Quorum(
         cluster_id=cluster_id,
         copies=tuple(sorted(copies, key=_order)),

@@ -60,11 +60,12 @@ def rolled_back(
         if is_own and each.topic not in (None, METADATA_TOPIC):
             replicas[each.topic or "", each.partition or 0].append(each)
     ranked = sorted(copies, key=lambda each: each.end, reverse=True)
-    states = [(copy, state) for copy, state in _states(ranked)] if replicas else []
+    states = [*_states(ranked)] if replicas else []
     if not states:
         return RolledBack()
-    newest = states[0][1]
-    lost_end = _later_epoch(replicas, newest)
+    last, newest = states[0]
+    is_last = all(each.batches.readable_end <= last.end.offset for each in copies)
+    lost_end = _later_epoch(replicas, newest) if is_last else ""  # else damaged copies may have it
     nodes: dict[int | None, str] = {}
     for copy, state in states:
         node = copy.node_id
@@ -73,7 +74,7 @@ def rolled_back(
             for place, found in replicas.items()
         }
         reason = _later_epoch(own, state)
-        if not reason and copy.end < states[0][0].end:
+        if not reason and copy.end < last.end:
             reason = _shorter(node, own, replicas, newest)
         if reason and node is not None:
             nodes[node] = reason

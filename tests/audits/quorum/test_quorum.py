@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.quorum.outcome import Verdict
-from tests.audits.quorum.controllers import audited, copy_of, write_controllers
+from kafkalog_reader.audits.quorum.quorum import read_quorums
+from kafkalog_reader.io.discovery import discover
+from tests.audits.quorum.controllers import audited, copy_of, winners, write_controllers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,3 +40,40 @@ def test_a_leader_that_remembers_does_not_stop(tmp_path: Path) -> None:
     leaders = dict.fromkeys((1, 2, 3), (2, 1))
     audit = audited(write_controllers(tmp_path, {1: "11", 2: "11", 3: "11"}, leaders=leaders))
     assert audit.quorum.naming_as_leader(copy_of(audit, 2)) == ()
+
+
+def test_a_node_without_a_metadata_log_has_one_vote_whatever_its_disks(tmp_path: Path) -> None:
+    """Node 1 was formatted anew with two log directories: one of them is its metadata.log.dir."""
+    write_controllers(tmp_path, {2: "112", 3: "11"})
+    for disk in ("data1", "data2"):
+        folder = tmp_path / "node-1" / disk
+        folder.mkdir(parents=True)
+        properties = (tmp_path / "broker-2" / "meta.properties").read_text()
+        (folder / "meta.properties").write_text(properties.replace("node.id=2", "node.id=1"))
+        (folder / "replication-offset-checkpoint").write_text("0\n0\n")
+    audit = audited(tmp_path)
+    assert [each.node_id for each in audit.quorum.copies] == [1, 2, 3]
+    assert [len(each.votes) for each in audit.outcomes] == [3, 2, 1]
+    assert {each.node_id for each in audit.start_first} == {2, 3}
+
+
+def test_a_wrong_cluster_id_makes_no_second_quorum(tmp_path: Path) -> None:
+    """The log of node 3 begins with the batches of the others: no two clusters write the same."""
+    write_controllers(tmp_path, {1: "111", 2: "111", 3: "11"})
+    properties = tmp_path / "broker-3" / "meta.properties"
+    lines = properties.read_text().splitlines()
+    changed = ["cluster.id=other" if each.startswith("cluster.id=") else each for each in lines]
+    properties.write_text("\n".join(changed))
+    audit = audited(tmp_path)
+    assert winners(audit) == {1, 2}
+    assert "cluster.id in its meta.properties is other" in copy_of(audit, 3).refusal
+
+
+def test_logs_without_a_common_batch_are_of_two_clusters(tmp_path: Path) -> None:
+    write_controllers(tmp_path / "a", {1: "11"})
+    write_controllers(tmp_path / "b", {1: "22"})
+    properties = tmp_path / "b" / "broker-1" / "meta.properties"
+    lines = properties.read_text().splitlines()
+    changed = ["cluster.id=other" if each.startswith("cluster.id=") else each for each in lines]
+    properties.write_text("\n".join(changed))
+    assert len([*read_quorums(discover([str(tmp_path)]))]) == 2

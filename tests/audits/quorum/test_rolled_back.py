@@ -88,6 +88,18 @@ def test_a_leader_epoch_that_no_copy_has_proves_committed_metadata(tmp_path: Pat
     assert not audit.is_clean
 
 
+def test_records_behind_damage_are_not_lost_yet(tmp_path: Path) -> None:
+    write(tmp_path, {1: NEW, 2: OLD, 3: OLD}, {1: FULL, 2: FULL, 3: BEHIND})
+    log = next(tmp_path.glob("broker-1/__cluster_metadata-0/*.log"))
+    content = bytearray(log.read_bytes())
+    content[70] ^= 1  # in the payload of the first batch
+    log.write_bytes(content)
+    audit = audited(tmp_path)
+    assert audit.quorum.rolled_back.lost_end == ""
+    assert [(each.first_offset, each.next_offset) for each in audit.cut_tails] == [(OLD, NEW)]
+    assert audit.verdict is Verdict.MAY_LOSE
+
+
 def test_an_epoch_that_batches_contradict_proves_nothing(tmp_path: Path) -> None:
     write(tmp_path, {1: OLD, 2: OLD, 3: OLD}, {1: "a@0/e0 b@1/e0", 2: BEHIND, 3: BEHIND})
     (tmp_path / "broker-1" / "t-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n3 1\n")
