@@ -10,12 +10,18 @@ import pytest
 from fixtures import captures
 from fixtures.builder import cluster, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
-from kafkalog_reader.audits.catalogue.actions import RENAME_FOLDER, START_WITHOUT_CHECKPOINT
+from kafkalog_reader.audits.catalogue.actions import (
+    NOTHING_TO_DO,
+    RENAME_FOLDER,
+    START_WITHOUT_CHECKPOINT,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.integrity.file_repair import Move
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
 from kafkalog_reader.audits.tables.findings import audited
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 from kafkalog_reader.registry import request, table
 
 if TYPE_CHECKING:
@@ -207,7 +213,10 @@ def test_a_log_that_somebody_copied_alone_misses_no_epoch_checkpoint(tmp_path: P
     shutil.copytree(source.parent, tmp_path / "broker-1")
     (tmp_path / "broker-1" / "t-0" / "leader-epoch-checkpoint").unlink()
     (found,) = of_code(found_in(tmp_path / "broker-1"), "KL-302")
-    assert found.severity == "H"
+    assert (found.severity, found.actions) == ("L", (NOTHING_TO_DO,))  # its start writes it
+    (tmp_path / "broker-1" / CLEAN_SHUTDOWN).touch()
+    (found,) = of_code(found_in(tmp_path / "broker-1"), "KL-302")
+    assert (found.severity, found.actions) == ("H", (WRITE_EPOCHS,))
 
 
 @pytest.mark.parametrize(
