@@ -6,6 +6,7 @@ KafkaLogError
 ├── MissingPackageError      a package of an extra is not installed; names the extra
 ├── OutdatedKernelError      the compiled kernel is older than its sources
 ├── SalvageCountError        the records that a salvage kept and left out are not those read
+├── DataLossError            records that a stream had not read yet are gone
 ├── LogLayoutError           a path or a name that Kafka would not have written
 ├── UnreadableFileError      the operating system refused or failed a read; says where
 ├── UnsupportedFormatError   Kafka's (or newer than we know), but not handled here; says where
@@ -186,6 +187,10 @@ class OptionError(UsageError):
 
 class LogLayoutError(KafkaLogError):
     """A path or a name that Kafka would not have written."""
+
+
+class DataLossError(KafkaLogError):
+    """Records between the offset that a reader had reached and the next ones are gone."""
 
 
 class SalvageCountError(KafkaLogError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.selection import check_selection, without_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
     from typing import Unpack
 
@@ -251,17 +252,20 @@ class Log:
 
 
 def open(  # noqa: A001  kafkalog_reader.open
-    *paths: str | os.PathLike[str], follow_links: bool = False, max_rate: int | str | None = None
+    *paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    follow_links: bool = False,
+    max_rate: int | str | None = None,
 ) -> Log:
     """Look at log directories, partition directories or segment files, of one or many brokers.
 
     Args:
-        paths: as of ``kafkalog``; globs and ``N=PATH`` are understood.
+        paths: as of ``kafkalog``, or lists of these; globs and ``N=PATH`` are understood.
         follow_links: follow symbolic links; otherwise they are skipped with a warning.
         max_rate: bytes a second, such as ``"50MB"``, that this log reads at most: for a broker's
             own disk.
 
     Raises:
+        UsageError: something that is no path.
         LogLayoutError: nothing that Kafka writes is there.
         UnreadableFileError: the operating system refused.
     """
@@ -270,6 +274,22 @@ def open(  # noqa: A001  kafkalog_reader.open
     from kafkalog_reader.tables.option_values import SIZE
 
     rate = None if max_rate is None else ReadRate(SIZE.check("max_rate", max_rate))
-    given = tuple(os.fspath(path) for path in paths)
+    given = tuple(_paths_in(paths))
     context = ReadContext(follow_links=follow_links, rate=rate)
     return Log(registry.discovered(given, context), given)
+
+
+def _paths_in(given: object) -> Iterator[str]:
+    """The paths, one by one.
+
+    Raises:
+        UsageError: something that is no path.
+    """
+    text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    if isinstance(text, str):
+        yield text
+    elif isinstance(given, Iterable) and not isinstance(given, bytes):
+        for each in given:
+            yield from _paths_in(each)
+    else:
+        raise UsageError(f"{given!r} is not a path: give text or a pathlib.Path")

@@ -15,6 +15,7 @@ from pyspark.errors import PySparkValueError
 
 from kafkalog_reader.errors import (
     CorruptLogError,
+    DataLossError,
     KafkaLogError,
     LimitReachedError,
     LogLayoutError,
@@ -28,6 +29,7 @@ _CONDITIONS: Final = {
     UsageError: "KAFKALOG.INVALID_REQUEST",
     LogLayoutError: "KAFKALOG.INVALID_PATH",
     MissingRecordsError: "KAFKALOG.MISSING_RECORDS",
+    DataLossError: "KAFKALOG.MISSING_RECORDS",
     UnreadableFileError: "KAFKALOG.UNREADABLE_FILE",
     UnsupportedFormatError: "KAFKALOG.UNSUPPORTED_FORMAT",
     LimitReachedError: "KAFKALOG.LIMIT_REACHED",

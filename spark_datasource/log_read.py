@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from kafkalog_reader.errors import UsageError
 from spark_datasource.source import KafkaLogDataSource
+from spark_datasource.topic_partitions import parse_assign
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
+
+    from kafkalog_reader.tables.request import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class LogRead:
 
         Args:
             topic: one topic or several; replaces those chosen before, and their offsets.
-            partition: of these topics, one partition or several.
+            partition: of these topics, or of those chosen before, one partition or several.
             from_offset: of each of these partitions, the first offset to read.
             to_offset: of each of these partitions, the first offset left out.
             from_time: only records with this timestamp or a later one: milliseconds or ISO 8601.
@@ -58,22 +61,29 @@ class LogRead:
             UsageError: partitions without a topic, or offsets without a partition.
         """
         found = self
-        if partition is not None and topic is None:
-            raise UsageError("where(partition=...) needs a topic: where(topic='t', partition=0)")
         topics = [topic] if isinstance(topic, str) else list(topic or ())
         numbers = [partition] if isinstance(partition, int) else list(partition or ())
-        if topic is not None:
+        if partition is not None and topic is None:
+            topics = found._topics()
+            if not topics:
+                raise UsageError(
+                    "where(partition=...) needs a topic: where(topic='t', partition=0)"
+                )
+        if topics:
             found = found._choosing(topics, None if partition is None else numbers)
         for name, offset in (("startingOffsets", from_offset), ("endingOffsets", to_offset)):
             if offset is None:
                 continue
-            if not numbers:
+            assigned = found._assigned()
+            if not assigned:
                 raise UsageError(
                     "where(from_offset=..., to_offset=...) needs a topic and a partition: each "
                     "partition has its own offsets"
                 )
-            each = {str(number): offset for number in numbers}
-            found = found.option(name, json.dumps(dict.fromkeys(topics, each)))
+            offsets: dict[str, dict[str, int]] = {}
+            for each, number in sorted(assigned):
+                offsets.setdefault(each, {})[str(number)] = offset
+            found = found.option(name, json.dumps(offsets))
         for name, time in (("fromTime", from_time), ("toTime", to_time)):
             if time is not None:
                 found = found.option(name, time)
@@ -93,6 +103,17 @@ class LogRead:
         """
         KafkaLogDataSource(dict(self.options)).schema()
         return self.spark.read.format("kafkalog").options(**self.options).load()
+
+    def _given(self, name: str) -> str:
+        return next((old for key, old in self.options.items() if key.lower() == name.lower()), "")
+
+    def _assigned(self) -> frozenset[TopicPartition]:
+        assigned = self._given("assign")
+        return parse_assign(assigned) if assigned else frozenset()
+
+    def _topics(self) -> list[str]:
+        subscribed = [each.strip() for each in self._given("subscribe").split(",")]
+        return sorted({topic for topic, _ in self._assigned()} | {*subscribed} - {""})
 
     def _choosing(self, topics: list[str], partitions: list[int] | None) -> LogRead:
         replaced = ("subscribe", "subscribepattern", "assign")

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import TopicPartition
 
 _ENDS: Final = {until.value.lower(): until for until in Until}
+_HINTS: Final = {
+    "startingOffsets": ": -2 is the earliest offset",
+    "endingOffsets": ": -1 is the latest offset",
+}
 _MAX_NAMED: Final = 5
 _NUMBER: Final = re.compile("[+-]?[0-9]{1,19}", re.ASCII)
 _STRATEGIES: Final = ("error", "latest")
@@ -113,7 +117,7 @@ def check_named(
         if missing:
             shown = ", ".join(f"{topic}-{number}" for topic, number in missing[:_MAX_NAMED])
             more = f" and {len(missing) - _MAX_NAMED} more" if len(missing) > _MAX_NAMED else ""
-            hint = "" if "Timestamp" in option else ": -2 is the earliest offset, -1 the latest"
+            hint = _HINTS.get(option, "")
             raise OptionError(
                 option, f"nothing for {shown}{more}. Name every topic partition{hint}"
             )

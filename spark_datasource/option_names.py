@@ -83,9 +83,10 @@ def unused(options: Mapping[str, str], *more: str) -> tuple[str, ...]:
 
 def warn_of_unused(names: Sequence[str]) -> None:
     """Name the options that ``unused`` found, each kind with its reason."""
-    of_streams = {name.lower(): name for name in OF_STREAMS}
-    streaming = [of_streams[name.lower()] for name in names if name.lower() in of_streams]
-    others = [name for name in names if name.lower() not in of_streams]
+    spelled = {name.lower(): name for name in (*OF_STREAMS, *BROKER_ONLY)}  # Spark's are lower case
+    given = [spelled.get(name.lower(), name) for name in names]
+    streaming = [name for name in given if name in OF_STREAMS]
+    others = [name for name in given if name not in OF_STREAMS]
     if others:
         logger.warning(
             "ignored, because kafkalog reads files and contacts no broker: %s", ", ".join(others)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import OptionError, UsageError
-from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
+from kafkalog_reader.io.names import INTERNAL_TOPICS
 from kafkalog_reader.tables.java_pattern import java_pattern
 from kafkalog_reader.tables.option_values import parse_count, parse_flag, parse_size
 from kafkalog_reader.tables.options import CONSUMER_VIEW, OPTIONS, check_ranges
@@ -78,7 +78,8 @@ class StreamOptions:
         source: the options that a batch has, too.
         start: where a new query begins.
         max_offsets, max_bytes: the most that one trigger reads; None is no limit.
-        min_offsets: how many it waits for, but not longer than ``max_delay`` seconds.
+        min_offsets: how many it waits for, but not longer than ``max_delay`` seconds; a maximum
+            may be given, too.
     """
 
     source: SourceOptions
@@ -116,11 +117,18 @@ def parse_stream_options(options: Mapping[str, str]) -> StreamOptions:
         max_delay=_seconds(given, "maxTriggerDelay", 15 * 60.0),
     )
     if found.max_offsets is not None and found.max_bytes is not None:
-        raise OptionError("maxBytesPerTrigger", "maxOffsetsPerTrigger is given: Spark takes one")
+        raise UsageError(
+            "options maxOffsetsPerTrigger and maxBytesPerTrigger exclude each other: give one of "
+            "them"
+        )
     if (found.min_offsets or 0) > (found.max_offsets or MAX_OFFSET):
         raise OptionError("minOffsetsPerTrigger", "it is above maxOffsetsPerTrigger")
     if found.source.table != "records":
         raise UsageError(f"table {found.source.table} cannot be streamed: only records can")
+    if found.source.request.replica == "all":
+        raise OptionError("replica", "a stream reads one copy of each partition, not all")
+    if found.source.request.last is not None:
+        raise OptionError("last", "a stream has no end to count from: read a batch")
     return found
 
 
@@ -150,10 +158,12 @@ def _request(given: Mapping[str, str], table: AnyTable, offsets: OffsetRange) ->
     if len(chosen) > 1:
         raise UsageError(f"options {' and '.join(chosen)} exclude each other: give one of them")
     is_records = table.name == "records"
+    is_pattern = is_records and "subscribePattern" in given
     fields: dict[str, Any] = {
         "topics": _topics(given),
         "topic_pattern": _topic_pattern(given),
-        "excluded_topics": _excluded_topics(given) if is_records else frozenset(),
+        # The Kafka source finds no internal topic by a pattern: Admin.listTopics hides them.
+        "excluded_topics": INTERNAL_TOPICS if is_pattern else frozenset(),
         "assigned": parse_assign(given["assign"]) if "assign" in given else None,
         **offsets.fields,
         **(CONSUMER_VIEW if is_records else {}),
@@ -193,16 +203,6 @@ def _topic_pattern(given: Mapping[str, str]) -> str | None:
     return pattern
 
 
-def _excluded_topics(given: Mapping[str, str]) -> frozenset[str]:
-    """Spark's Kafka source finds no internal topic by a pattern: ``Admin.listTopics`` hides them.
-
-    The quorum's log, which no consumer can read, shows only where it is named.
-    """
-    if "subscribe" in given or "assign" in given:
-        return frozenset()
-    return INTERNAL_TOPICS if "subscribePattern" in given else frozenset([METADATA_TOPIC])
-
-
 def _flag(given: Mapping[str, str], option: str) -> bool:
     return option in given and parse_flag(option, given[option])
 
@@ -232,7 +232,10 @@ def _seconds(given: Mapping[str, str], option: str, default: float) -> float:
 def _positive(given: Mapping[str, str], option: str, greatest: int) -> int | None:
     if option not in given:
         return None
-    count = parse_count(option, given[option])
+    try:
+        count = parse_count(option, given[option])
+    except OptionError:
+        count = 0
     if not 0 < count <= greatest:
         raise OptionError(option, f"{given[option]!r} is not a number from 1 to {greatest}")
     return count

@@ -12,7 +12,7 @@ from pyspark.sql.datasource import InputPartition
 from kafkalog_reader.tables.log_shares import OPEN_COST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
@@ -39,19 +39,28 @@ def plan(
             Kafka source: what cannot be cut stays whole.
     """
     with _no_garbage_collection():
-        return _planned(table, evidence, request, min_partitions)
+        return cut(lambda asked: table.units(evidence, asked), request, min_partitions)
 
 
-def _planned(
-    table: AnyTable, evidence: Evidence, request: ReadRequest, min_partitions: int | None
+def cut(
+    units_of: Callable[[ReadRequest], Iterable[Unit]],
+    request: ReadRequest,
+    min_partitions: int | None,
 ) -> list[PackedUnits]:
-    units = list(table.units(evidence, request))
+    """Cut what any source of units yields, as ``plan`` does.
+
+    Args:
+        units_of: yields units for a request; called again if smaller ones are needed.
+        request: what is asked.
+        min_partitions: as for ``plan``.
+    """
+    units = list(units_of(request))
     target = request.max_partition_bytes
     if min_partitions is not None:
         share = max(1, sum(map(_cost, units)) // min_partitions)
         target = min(target, share)
         if any(unit.size_in_bytes > target for unit in units):
-            units = list(table.units(evidence, replace(request, max_partition_bytes=target)))
+            units = list(units_of(replace(request, max_partition_bytes=target)))
         if len(units) < min_partitions:  # of many small segments or folders
             units = [part for unit in units for part in unit.parts()]
     if request.max_records_per_unit is not None:  # together they would hold more

@@ -15,7 +15,7 @@ from kafkalog_reader.io.path_argument import parse_path_arguments
 from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.remote_part import with_remote
-from kafkalog_reader.tables.selection import check_selection
+from kafkalog_reader.tables.selection import check_selection, without_metadata
 from spark_datasource.errors import for_spark
 from spark_datasource.gathering import gathered
 from spark_datasource.known_plans import KnownPlans, Planned
@@ -84,9 +84,13 @@ class KafkaLogReader(Shipped, DataSourceReader):
         options = self.options
         evidence = discover_arguments(arguments, context)
         check_selection(evidence, options.request, selects_directories=table.selects_directories)
-        check_named(options.named, _topic_partitions(evidence, options.request))
-        tasks = plan(table, evidence, self.request, options.min_partitions)
-        return Planned(tasks, _looked_at(evidence, self.request))
+        asked, request = options.request, self.request
+        if options.table == "records":  # what may be filtered is what the options select
+            asked = without_metadata(evidence, asked)
+            request = replace(request, excluded_topics=asked.excluded_topics)
+        check_named(options.named, _topic_partitions(evidence, asked))
+        tasks = plan(table, evidence, request, options.min_partitions)
+        return Planned(tasks, _looked_at(evidence, request))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one task as record batches of exactly the declared schema.

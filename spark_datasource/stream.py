@@ -10,11 +10,12 @@ import logging
 import math
 import time
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSourceStreamReader
 
-from kafkalog_reader.errors import KafkaLogError, UsageError
+from kafkalog_reader.errors import DataLossError, KafkaLogError, UsageError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
@@ -22,15 +23,15 @@ from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.log_tail import scan_tail
-from kafkalog_reader.tables.asked_offsets import LogBounds, asked_of, bounds_of
+from kafkalog_reader.tables.asked_offsets import LogBounds, asked_of, bounds_of, first_offset
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.log_unit import log_units
 from kafkalog_reader.tables.request import ReadRequest, Until
-from kafkalog_reader.tables.selection import check_selection
+from kafkalog_reader.tables.selection import check_selection, without_metadata
 from spark_datasource.errors import for_spark
 from spark_datasource.offset_range import check_named
 from spark_datasource.option_names import warn_of_unused
-from spark_datasource.planning import PackedUnits, pack
+from spark_datasource.planning import PackedUnits, cut
 from spark_datasource.reader import read_units
 from spark_datasource.shipped import Shipped
 from spark_datasource.topic_partitions import EARLIEST
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.tables.request import TopicPartition
+    from kafkalog_reader.tables.table import Unit
     from spark_datasource.options import StreamOptions
 
 try:
@@ -124,7 +126,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         return as_json(self._limited(begun, ends, limit))
 
     def getDefaultReadLimit(self) -> Any:  # noqa: N802, ANN401  Spark's name and type
-        """The limit that the options set; Spark takes one."""
+        """The limit that the options set. Spark takes one: with a maximum, no minimum."""
         if self.stream.max_offsets is not None:
             return ReadMaxRows(self.stream.max_offsets)
         if self.stream.max_bytes is not None:
@@ -157,12 +159,18 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         try:
             replicas = self._replicas()
             self._check_gone(begun.keys() - ended.keys(), begun, ended, replicas)
-            units = []
-            for key, stop in ended.items():
-                if key in replicas and begun.get(key) != stop:
-                    units += self._units(replicas[key], key, begun.get(key), stop)
-            target = self.request.max_partition_bytes
-            return [PackedUnits(packed) for packed in pack(units, target)]
+            spans = {
+                key: self._span(key, replicas[key], begun.get(key), stop)
+                for key, stop in ended.items()
+                if key in replicas and begun.get(key) != stop
+            }
+            return cut(
+                lambda asked: chain.from_iterable(
+                    self._units(replicas[key], key, span, asked) for key, span in spans.items()
+                ),
+                self._without_start(),
+                self.options.min_partitions,
+            )
         except KafkaLogError as error:
             raise for_spark(error) from None
 
@@ -188,6 +196,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         evidence = with_remote(discover(self.options.paths, context))
         if not self._kept:
             check_selection(evidence, self.request)
+            self.request = without_metadata(evidence, self.request)
         found: dict[TopicPartition, PartitionDirectory] = {}
         new: set[str] = set()
         for (_, topic, partition), copies in evidence.topic_partitions(self.request):
@@ -227,12 +236,14 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         spans = {key: max(0, end - begun.get(key, 0)) for key, end in ends.items()}
         total = sum(spans.values())
         share = 1.0
-        if isinstance(limit, ReadMinRows) and self._target is None:
+        if isinstance(limit, ReadAllAvailable):
+            return ends
+        if self.stream.min_offsets is not None and self._target is None:
             waited = time.monotonic() - self._last_trigger
-            if total < limit.min_rows and waited < self.stream.max_delay:
+            if total < self.stream.min_offsets and waited < self.stream.max_delay:
                 return {key: begun.get(key, end) for key, end in ends.items()}
             self._last_trigger = time.monotonic()
-        elif isinstance(limit, ReadMaxRows):
+        if isinstance(limit, ReadMaxRows):
             share = limit.max_rows / max(1, total)
         elif isinstance(limit, ReadMaxBytes):
             share = limit.max_bytes / max(1.0, self._bytes_of(spans))
@@ -256,22 +267,34 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
                 size += bytes_of_log * spans.get(key, 0) / max(1, offsets)
         return size
 
+    def _span(
+        self, key: TopicPartition, replica: PartitionDirectory, start: int | None, stop: int
+    ) -> range:
+        """What the log still has of these offsets, which it had when they were found."""
+        first, end = first_offset(replica, self.request), scan_tail(replica).next_offset
+        if start is not None and start < first:
+            self._check_first(key, start, first)
+        self._check_end(key, max(start or 0, stop), min(stop, end))
+        return range(max(start or 0, first), min(stop, end))
+
     def _units(
-        self, replica: PartitionDirectory, key: TopicPartition, start: int | None, stop: int
-    ) -> list[Any]:
-        if start is not None and start > stop:
-            self._check_end(key, start, stop)
-            return []
+        self,
+        replica: PartitionDirectory,
+        key: TopicPartition,
+        span: range,
+        request: ReadRequest,
+    ) -> Iterator[Unit]:
         expected = ExpectedEnds()
         asked = replace(
-            self._without_start(),
-            starting_offsets={} if start is None else {key: start},
-            ending_offsets={key: stop},
+            request,
+            starting_offsets={key: span.start},
+            ending_offsets={key: span.stop},
             until=Until.LOG_END,
         )
-        return list(
-            log_units([replica], asked, lambda each: asked_of(each, asked, expected), expected)
-        )
+        if span:
+            yield from log_units(
+                [replica], asked, lambda each: asked_of(each, asked, expected), expected
+            )
 
     def _check_gone(
         self,
@@ -295,7 +318,15 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
             return
         self._check_gone({*begun} - {*bounds}, begun, {}, {})
         for key in sorted(begun.keys() & bounds.keys()):
+            self._check_first(key, begun[key], bounds[key].log_start)
             self._check_end(key, begun[key], bounds[key].end)
+
+    def _check_first(self, key: TopicPartition, start: int, first: int) -> None:
+        if start < first:
+            self._lose(
+                f"{key[0]}-{key[1]}: offsets {start} to {first - 1} were deleted before this query "
+                "read them"
+            )
 
     def _check_end(self, key: TopicPartition, start: int, stop: int) -> None:
         if start > stop:
@@ -312,11 +343,11 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         )
         if len(others) == len(begun):
             raise UsageError(f"{problem}: it belongs to another query; use a new one")
-        self._lose(problem)
+        self._lose(problem, UsageError)
 
-    def _lose(self, problem: str) -> None:
+    def _lose(self, problem: str, kind: type[KafkaLogError] = DataLossError) -> None:
         if self.request.fail_on_data_loss:
-            raise UsageError(f"{problem}. failOnDataLoss=false continues with what is left")
+            raise kind(f"{problem}. failOnDataLoss=false continues with what is left")
         logger.warning("%s", problem)
 
 

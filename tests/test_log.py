@@ -129,6 +129,15 @@ def test_verify_yields_the_findings_of_the_table(threads: int) -> None:
     assert "KL-503" in found
 
 
+def test_paths_may_be_a_list() -> None:
+    folders = sorted(str(each) for each in SPLIT.glob("broker-*"))
+    assert kafkalog_reader.open(folders).brokers() == kafkalog_reader.open(*folders).brokers()
+    assert len(folders) > 1
+    for wrong in (5, b"/tmp", None):
+        with pytest.raises(UsageError, match="is not a path: give text"):
+            kafkalog_reader.open(wrong)  # type: ignore[arg-type]
+
+
 def test_diff_is_the_audit_of_one_partition() -> None:
     audit = kafkalog_reader.open(SPLIT).diff("t", 0)
     (row,) = kafkalog_reader.open(SPLIT).table("partitions", topic="t").to_arrow().to_pylist()

@@ -266,7 +266,7 @@ def _status_note(row: Row) -> str:
     if status == "topic-recreated":
         return "of a deleted topic with this name"
     if status == "no-log":
-        return "no log of this partition was supplied"
+        return "no readable log of this partition was supplied"
     if status == NO_COMMIT:
         return "assigned, without a committed offset"
     stable, committed = row["lastStableOffset"], row["highWatermarkLow"]

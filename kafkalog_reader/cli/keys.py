@@ -209,7 +209,7 @@ def _notes(row: Row) -> Iterator[str]:
             f"{plural(row['earlierPartitions'], 'partition')}: the topic had so few{when}"
         )
     if row["keysInSeveral"]:
-        yield f"{plural(row['keysInSeveral'], 'key')} in a second partition"
+        yield f"{plural(row['keysInSeveral'], 'key')} in more than one partition"
     if row["longestNullRun"] >= _LONG_RUN:
         yield f"up to {grouped(row['longestNullRun'])} records without a key in a row"
     if row["oneIn"] > 1:

@@ -105,7 +105,9 @@ def _nothing_found(request: ReadRequest, evidence: Evidence) -> str:
     names = {topic for topic in known if topic is not None}
     for topic in sorted((request.topics or frozenset()) - names):
         return f"no topic {topic!r} {where}{nearest(topic, names)}"
-    return f"no selected partition {where}"
+    numbers = ", ".join(map(str, sorted(request.partitions or ())))
+    of = f" of topic {', '.join(sorted(request.topics))}" if request.topics else ""
+    return f"no partition {numbers}{of} {where}"
 
 
 def _rows(

@@ -315,8 +315,10 @@ def _further_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
         return
     best = max(audit.further, key=lambda each: each.end)
     yield ()
+    voters = audit.quorum.seated
+    holds = "more than every voter here: up to" if voters else "what was written up to"
     text = (
-        f"{node_name(best)}, which has no vote, holds more than every voter here: up to offset "
+        f"{node_name(best)}, which has no vote, holds {holds} offset "
         f"{best.end.offset:,}. Its __cluster_metadata-0, without quorum-state, can take the place "
         "of the one of a controller while both are stopped."
     )

@@ -255,9 +255,10 @@ def missing_records(
         doubt = "a copy of a running broker can look the same, when its checkpoint is newer"
     else:
         doubt = ""
+    found = f"the batches here end before offset {reached}" if reached else "no whole batch is here"
     return MissingRecordsError(
-        f"{offsets_are(first, expected.next_offset)} missing: the batches here end before "
-        f"offset {reached}, but {expected.proof}{f' ({doubt})' if doubt else ''}",
+        f"{offsets_are(first, expected.next_offset)} missing: {found}, but {expected.proof}"
+        f"{f' ({doubt})' if doubt else ''}",
         LogPosition(shown(path), offset=first),
     )
 

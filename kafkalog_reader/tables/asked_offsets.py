@@ -18,6 +18,7 @@ from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.log_unit import log_start_offset, slices_of
 from kafkalog_reader.tables.record_rows import read_slice
@@ -27,7 +28,6 @@ from kafkalog_reader.tables.transaction_states import last_stable_offset
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
-    from kafkalog_reader.scan.expected_end import ExpectedEnds
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +84,11 @@ def bounds_of(
     return _AskedOffsets(replica, request, expected).bounds()
 
 
+def first_offset(replica: PartitionDirectory, request: ReadRequest) -> int:
+    """The first offset to read of this replica, as ``log_start`` of ``LogBounds``."""
+    return _AskedOffsets(replica, request, ExpectedEnds()).first
+
+
 class _AskedOffsets:
     def __init__(
         self, replica: PartitionDirectory, request: ReadRequest, expected: ExpectedEnds
@@ -122,7 +127,7 @@ class _AskedOffsets:
         start = self._asked_start(end)
         if start is not None:
             self._check(start, None, end)
-        return LogBounds(self._first, start, end)
+        return LogBounds(self.first, start, end)
 
     def _asks_for_bounds(self) -> bool:
         """Whether the end of the log matters; finding it means reading a file."""
@@ -160,7 +165,7 @@ class _AskedOffsets:
         return min(found, default=0)
 
     @property
-    def _first(self) -> int:
+    def first(self) -> int:
         """The first offset to read."""
         return self._log_start if self._request.log_range_only else self._first_base
 
@@ -229,7 +234,7 @@ class _AskedOffsets:
         Source: Spark 4.0, KafkaOffsetReaderBase#getOffsetRangesFromUnresolvedOffsets, whose
         assertion fails in a task.
         """
-        first = self._first
+        first = self.first
         begin, option = (first, "endingOffsets") if start is None else (start, self._start_option)
         if end is not None and begin > end:
             raise OptionError(
@@ -259,7 +264,7 @@ class _AskedOffsets:
         if time == LATEST_TIMESTAMP:
             return stop
         if time == EARLIEST_TIMESTAMP:
-            return self._first
+            return self.first
         request = self._request
         asked = ReadRequest(
             from_timestamp=time, to_offset=stop, log_range_only=request.log_range_only,

@@ -277,7 +277,10 @@ def parse_as_of(name: str, text: str) -> AsOf:
     kind, colon, number = text.strip().partition(":")
     if colon and kind.strip().lower() == "offset":
         return AsOf(offset=_parse_offset(name, number))
-    return AsOf(timestamp=_parse_time(name, text))
+    try:
+        return AsOf(timestamp=_parse_time(name, text))
+    except OptionError as error:
+        raise OptionError(name, f"{error.problem}, or offset:1234") from None
 
 
 def _as_of(name: str, value: object) -> AsOf:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import OptionError, UsageError
@@ -133,10 +134,11 @@ def _check_brokers(evidence: Evidence, request: ReadRequest) -> None:
 
 
 def without_metadata(evidence: Evidence, request: ReadRequest) -> ReadRequest:
-    """Leave out the quorum's log, as Spark does, unless it is named or the only log."""
-    if request.topics is not None:
+    """Leave out the quorum's log, unless its topic or folder is named, or it is the only log."""
+    if request.topics is not None or request.assigned is not None or request.excluded_topics:
         return request
-    supplied = with_remote(evidence)
-    topics = {topic for (_, topic, _), _ in supplied.topic_partitions(request)}
-    is_all = topics <= {METADATA_TOPIC}
+    if any(each.topic == METADATA_TOPIC for each in evidence.given):
+        return request
+    replicas = (each for each in evidence.unordered_directories(request) if each.is_replica)
+    is_all = all(each.topic == METADATA_TOPIC for each in chain(evidence.remote, replicas))
     return request if is_all else replace(request, excluded_topics=frozenset([METADATA_TOPIC]))

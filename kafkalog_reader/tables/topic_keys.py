@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -139,8 +140,9 @@ class TopicKeys:
         places = list(self._keys)
         keys = [key for key, _ in self._keys.values()]
         here = np.array([partition for _, partition in places], np.int64)
-        distinct = len({value for value, _ in places})
-        scattered = len(places) - distinct
+        partitions_of = Counter(value for value, _ in places)
+        distinct = len(partitions_of)
+        scattered = sum(count > 1 for count in partitions_of.values())
         best, expected, explained, earlier = None, here, -1, None
         if partitions > 1 and distinct >= FEWEST:
             for name in PARTITIONERS:

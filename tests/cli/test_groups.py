@@ -160,7 +160,7 @@ def test_an_offset_that_is_not_in_the_log_has_a_note_and_ends_with_1(
 def test_without_the_log_the_lag_is_unknown(tmp_path: Path, run: Run) -> None:
     answer = run("groups", write(tmp_path, commit(0, 2), log=None))
     assert answer.status == 0
-    assert "no log of this partition was supplied" in answer.out
+    assert "no readable log of this partition was supplied" in answer.out
     assert "1 group with 1 partition; the lag of 1 partition is unknown; read from" in answer.out
 
 

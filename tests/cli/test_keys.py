@@ -129,6 +129,12 @@ def test_keys_without_a_system_have_no_partitioner(tmp_path: Path, run: Run) -> 
     assert row["keysInSeveral"] == 100  # 200 is no multiple of 6
 
 
+def test_a_key_in_three_partitions_counts_once(tmp_path: Path, run: Run) -> None:
+    root = write(tmp_path, [("a", 0), ("a", 1), ("a", 2), ("b", 3)])
+    assert row_of(run, root, 0)["keysInSeveral"] == 1
+    assert "1 key in more than one partition" in " ".join(run("keys", root).out.split())
+
+
 def test_few_keys_prove_nothing(tmp_path: Path, run: Run) -> None:
     places = {key: zlib.crc32(key.encode()) % PARTITIONS for key in KEYS[:19]}
     assert row_of(run, write(tmp_path, places.items()), 0)["partitioner"] is None

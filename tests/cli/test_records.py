@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,10 @@ def test_several_topics_are_named_and_the_metadata_log_is_not_shown(
     assert [(row[0], row[5]) for row in lines[1:]] == [("x", "a"), ("y", "b")]
     named = run("records", tmp_path / "b", "--topic", "__cluster_metadata").out.splitlines()
     assert [line.split()[4] for line in named[1:]] == ["c"]
+    folders = [tmp_path / "b" / "broker-1" / each for each in ("__cluster_metadata-0", "x-0")]
+    for paths, shown in ((folders, ["a", "c"]), (folders[:1], ["c"])):
+        rows = run("records", *paths, "--format", "json").out.splitlines()
+        assert sorted(b64decode(json.loads(row)["value"]).decode() for row in rows) == shown
 
 
 def test_records_below_the_log_start_are_not_shown(brokers: Path, run: Run) -> None:

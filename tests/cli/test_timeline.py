@@ -139,6 +139,8 @@ def test_an_unknown_topic_is_an_error(run: Run) -> None:
     assert "no topic 'nothing' in the given paths, nor in a metadata log" in answer.err
     answer = run("timeline", captures.path("s3_2/healed"), "--topic", "tt")
     assert "Did you mean 't'?" in answer.err
+    answer = run("timeline", captures.path("s3_2/healed"), "--topic", "t", "--partition", "9")
+    assert "no partition 9 of topic t in the given paths, nor in a metadata log" in answer.err
 
 
 def state(topic_id: str, offset: int, **changed: Any) -> dict[str, Any]:

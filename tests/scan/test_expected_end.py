@@ -246,6 +246,18 @@ def test_what_is_missing_begins_where_it_is_asked_for(
         )
 
 
+def test_a_log_without_a_whole_batch_ends_nowhere() -> None:
+    expected = ExpectedEnd(
+        next_offset=20, what="high watermark", proof="a file says 20", following=None,
+        may_be_ahead=False,
+    )  # fmt: skip
+    found = missing_records(expected, "t-0/0.log", 0, (0, None), context=ReadContext())
+    assert found is not None
+    assert found.problem.startswith(
+        "offsets 0 to 19 are missing: no whole batch is here, but a file says 20"
+    )
+
+
 MANY = [n.to_bytes(8, "big") + batch(0, 1)[8:] for n in range(32_769)]
 """One more than a run of a scan holds; no CRC covers the offset."""
 

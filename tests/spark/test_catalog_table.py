@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.sql.types import LongType, StructField, StructType
 
+from fixtures.builder import cluster, replica
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError, UsageError
 from spark_datasource.catalog_table import stored_options
@@ -124,6 +126,33 @@ def test_a_table_a_view_on_it_and_refresh_read_with_the_options(
     assert one.collect()[0][0] == 5
     until = spark.sql("SELECT count(*) FROM made WITH (endingOffsets='highWatermark')")
     assert until.collect()[0][0] == 5  # only broker 1 has a high watermark, of lagging-1
+
+
+@pytest.mark.spark
+def test_a_table_is_planned_for_each_query_and_a_load_once(
+    spark: SparkSession, tmp_path: Path, create: Create
+) -> None:
+    """Spark keeps the plan of a Python source with the relation: PythonDataSourceV2, readInfo."""
+    path = tmp_path / "d"
+    cluster(path, {1: replica("v@0/e0", high_watermark=1)})
+    create(path=str(path))
+    view = f"VIEW grown USING kafkalog OPTIONS (path '{path}')"
+    spark.sql(f"CREATE TEMPORARY {view}")
+    loaded, of_table = spark.read.format("kafkalog").load(str(path)), spark.table("made")
+
+    def counts() -> list[int]:
+        queries = [spark.sql("SELECT * FROM made"), spark.table("grown"), loaded, of_table]
+        return [each.count() for each in queries]
+
+    assert counts() == [1, 1, 1, 1]
+    shutil.rmtree(path)
+    cluster(path, {1: replica("v@0/e0 v@1/e0", high_watermark=2)})
+    spark.sql("REFRESH TABLE grown")
+    assert counts()[:1] == [2]
+    assert [loaded.count(), of_table.count(), spark.table("grown").count()] == [1, 1, 1]
+    assert spark.table("made").count() == 2
+    spark.sql(f"CREATE OR REPLACE TEMPORARY {view}")
+    assert spark.table("grown").count() == 2
 
 
 @pytest.mark.spark

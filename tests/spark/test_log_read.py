@@ -44,10 +44,23 @@ def test_offsets_belong_to_the_partitions_that_are_named_with_them(evidence: Pat
         begun.where(topic="t", from_offset=5)
 
 
+def test_filters_follow_each_other(evidence: Path) -> None:
+    begun = spark_datasource.read(None, str(evidence), Subscribe="t,u")  # type: ignore[arg-type]
+    one = begun.where(partition=1).where(from_offset=5).where(to_time=9)
+    request = parse_options(one.options).request
+    assert request.assigned == frozenset({("t", 1), ("u", 1)})
+    assert request.starting_offsets == {("t", 1): 5, ("u", 1): 5}
+    assert request.to_timestamp == 9
+    other = parse_options(one.where(topic="v").where(partition=[2]).options).request
+    assert (other.assigned, other.starting_offsets) == (frozenset({("v", 2)}), {})
+
+
 def test_a_mistake_is_named_before_spark_starts_anything(evidence: Path) -> None:
     begun = spark_datasource.read(None, str(evidence))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="needs a topic"):
         begun.where(partition=0)
+    with pytest.raises(UsageError, match="each partition has its own offsets"):
+        begun.where(topic="t").where(from_offset=5)
     with pytest.raises(KafkaLogError, match=r"has no column 'ofset'\. Did you mean 'offset'"):
         begun.select("ofset").to_df()
     with pytest.raises(KafkaLogError, match="no option named 'tabel'"):

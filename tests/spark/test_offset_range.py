@@ -267,8 +267,10 @@ def test_five_partitions_that_were_left_out_are_named(missing: int, named: str) 
         check_named(given, [*everything, ("t", missing)])
     assert str(caught.value) == (
         f"option startingOffsets: nothing for {named} every topic partition: "
-        "-2 is the earliest offset, -1 the latest"
+        "-2 is the earliest offset"
     )
+    with pytest.raises(OptionError, match=r"every topic partition: -1 is the latest offset$"):
+        check_named({"endingOffsets": frozenset()}, everything)
     check_named({"startingOffsets": frozenset(everything)}, everything)
     with pytest.raises(OptionError, match=r"Name every topic partition$"):
         check_named({"startingOffsetsByTimestamp": frozenset()}, everything)

@@ -119,7 +119,7 @@ def test_unused_options_are_named_with_the_reason(caplog: pytest.LogCaptureFixtu
     """Spark passes names in lower case."""
     warn_of_unused(("groupidprefix", "maxoffsetspertrigger"))
     assert caplog.messages == [
-        "ignored, because kafkalog reads files and contacts no broker: groupidprefix",
+        "ignored, because kafkalog reads files and contacts no broker: groupIdPrefix",
         "ignored, because only streams have triggers: maxOffsetsPerTrigger",
     ]
     caplog.clear()

@@ -32,7 +32,6 @@ def test_the_default_is_what_the_kafka_source_shows() -> None:
         unused=(),
         named={},
         request=ReadRequest(
-            excluded_topics=frozenset({"__cluster_metadata"}),
             replica="best",
             log_range_only=True,
             include_control_records=False,
@@ -180,6 +179,7 @@ def test_one_message_names_everything_that_is_refused() -> None:
             "option maxPartitionBytes: '-1' is not a size: write 50MB, 64m or a number of bytes",
         ),
         ({"minPartitions": "0"}, "option minPartitions: '0' is not a number from 1 to 2147483647"),
+        ({"minPartitions": "x"}, "option minPartitions: 'x' is not a number from 1 to 2147483647"),
         (
             {"fromTime": "2026-01-02", "toTime": "2026-01-01"},
             "option fromTime: the range ends before it begins",

@@ -140,6 +140,15 @@ def test_the_quorums_log_shows_when_it_is_named(read: Read, options: dict[str, s
     )
 
 
+def test_the_quorums_log_shows_when_its_folder_is_named(read: Read, evidence: Path) -> None:
+    folders = [str(evidence / "broker-1" / each) for each in ("__cluster_metadata-0", "lagging-1")]
+    metadata = [("__cluster_metadata", 0, 0), ("__cluster_metadata", 0, 1)]
+    assert places(read(folders[0])) == Counter(metadata)
+    assert places(read(folders)) == Counter(
+        metadata + [("lagging", 1, offset) for offset in range(5)]
+    )
+
+
 def test_a_pattern_that_matches_the_quorums_log_does_not_show_it(read: Read) -> None:
     assert places(read(subscribePattern=".*")) == EACH_RECORD_ONCE
 

@@ -168,9 +168,10 @@ def test_what_is_gone_is_an_error_unless_it_may_be(
         cluster(path, {1: replica("v@0/e0", topic="other", high_watermark=1)})
     end = strict.latestOffset()
     end.pop("other", None)
-    with pytest.raises(KafkaLogError, match=problem):
+    refused = rf"\[KAFKALOG.MISSING_RECORDS\] {problem}"
+    with pytest.raises(KafkaLogError, match=refused):
         strict.partitions(begin, end)
-    with pytest.raises(KafkaLogError, match=problem):
+    with pytest.raises(KafkaLogError, match=refused):
         strict.latestOffset(begin, None)
     lenient.latestOffset(begin, None)
     assert problem not in caplog.text
@@ -178,14 +179,57 @@ def test_what_is_gone_is_an_error_unless_it_may_be(
     assert problem in caplog.text
 
 
-def test_records_deleted_before_they_were_read_are_data_loss(tmp_path: Path) -> None:
+def test_records_deleted_before_they_were_read_are_data_loss(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = logs(tmp_path / "d", 6)
     begin, end = {"t": {"0": 1}}, {"t": {"0": 6}}
     logs(path, 6, log_start=4)
-    with pytest.raises(KafkaLogError, match="t-0: 1 is below the log start, 4"):
+    problem = "t-0: offsets 1 to 3 were deleted before this query read them"
+    refused = rf"\[KAFKALOG.MISSING_RECORDS\] {problem}"
+    with pytest.raises(KafkaLogError, match=refused):
         reader(path).partitions(begin, end)
+    with pytest.raises(KafkaLogError, match=refused):
+        reader(path).latestOffset(begin, None)
     lenient = reader(path, failOnDataLoss="false")
+    assert lenient.latestOffset(begin, None) == end
     assert read(lenient, begin, end) == ["0:4", "0:5"]
+    assert problem in caplog.text
+    assert "startingOffsets" not in caplog.text
+
+
+def test_a_log_cut_below_the_end_of_a_trigger_is_data_loss(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A trigger that runs again after a restart has its end from the checkpoint."""
+    path = logs(tmp_path / "d", 3)
+    begin, end = {"t": {"0": 1}}, {"t": {"0": 6}}
+    problem = "t-0: the log end moved back from offset 6 to 3"
+    with pytest.raises(KafkaLogError, match=rf"\[KAFKALOG.MISSING_RECORDS\] {problem}"):
+        reader(path).partitions(begin, end)
+    assert read(reader(path, failOnDataLoss="false"), begin, end) == ["0:1", "0:2"]
+    assert problem in caplog.text
+    assert "endingOffsets" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "tasks"),
+    [
+        ({}, 1),
+        ({"maxRecordsPerPartition": "2"}, 6),
+        ({"minPartitions": "2"}, 2),
+    ],
+    ids=str,
+)
+def test_triggers_are_cut_into_tasks_as_batches_are(
+    tmp_path: Path, options: dict[str, str], tasks: int
+) -> None:
+    """Two partitions with five new records each; the Kafka source has both options in streams."""
+    begin, end = {"t": {"0": 1, "1": 1}}, {"t": {"0": 6, "1": 6}}
+    path = logs(tmp_path / "d", 6, 6)
+    stream = reader(path, **options)
+    assert len(stream.partitions(begin, end)) == tasks
+    assert read(stream, begin, end) == [f"{n}:{offset}" for n in (0, 1) for offset in range(1, 6)]
 
 
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.2 and later ask for limits")
@@ -208,7 +252,17 @@ def test_limits_are_shared_among_partitions(tmp_path: Path) -> None:
     waiting = reader(path, minOffsetsPerTrigger="50", maxTriggerDelay="1h")
     assert waiting.getDefaultReadLimit() == ReadMinRows(50)
     assert waiting.latestOffset(begin, ReadMinRows(50)) == begin
-    assert waiting.latestOffset(begin, ReadMinRows(40)) == {"t": {"0": 30, "1": 10}}
+    enough = reader(path, minOffsetsPerTrigger="40", maxTriggerDelay="1h")
+    assert enough.latestOffset(begin, ReadMinRows(40)) == {"t": {"0": 30, "1": 10}}
+
+    both = reader(path, minOffsetsPerTrigger="4", maxOffsetsPerTrigger="8", maxTriggerDelay="1h")
+    limit = both.getDefaultReadLimit()
+    almost, everything = {"t": {"0": 28, "1": 9}}, {"t": {"0": 30, "1": 10}}
+    assert both.latestOffset(almost, limit) == almost
+    assert both.latestOffset(begin, limit) == {"t": {"0": 6, "1": 2}}
+    assert both.latestOffset(almost, ReadAllAvailable()) == everything
+    both.prepareForTriggerAvailableNow()  # nothing will follow for which it could wait
+    assert both.latestOffset(almost, limit) == everything
 
     in_bytes = reader(path, startingOffsets="earliest", maxBytesPerTrigger="1k")
     size = sum(log.stat().st_size for log in path.glob("*/t-*/*.log"))
@@ -262,8 +316,10 @@ def test_available_now_ends_with_what_was_there(tmp_path: Path) -> None:
         ({"maxTriggerDelay": "soon"}, "option maxTriggerDelay: 'soon' is not a time"),
         (
             {"maxBytesPerTrigger": "1m", "maxOffsetsPerTrigger": "8"},
-            "option maxBytesPerTrigger: maxOffsetsPerTrigger is given: Spark takes one",
+            "options maxOffsetsPerTrigger and maxBytesPerTrigger exclude each other: give one of",
         ),
+        ({"replica": "all"}, "option replica: a stream reads one copy of each partition, not all"),
+        ({"last": "5"}, "option last: a stream has no end to count from: read a batch"),
         ({"maxOffsetPerTrigger": "1"}, "Did you mean 'maxOffsetsPerTrigger'"),
     ],
     ids=str,
@@ -276,6 +332,16 @@ def test_options_of_streams_that_make_no_sense_are_refused(
     with pytest.raises(KafkaLogError) as caught:
         source.streamReader(KafkaLogDataSource({"path": str(path)}).schema())
     assert problem in str(caught.value)
+
+
+def test_a_stream_of_the_folder_of_the_quorums_log_shows_it(tmp_path: Path) -> None:
+    path = tmp_path / "d"
+    cluster(path, {1: replica("v@0/e0 v@1/e0", topic="__cluster_metadata", high_watermark=2)})
+    options = {"startingOffsets": "earliest", "until": "logEnd"}
+    stream = reader(path / "broker-1" / "__cluster_metadata-0", **options)
+    begin = stream.initialOffset()
+    assert begin == {"__cluster_metadata": {"0": 0}}
+    assert read(stream, begin, stream.latestOffset(begin)) == ["0:0", "0:1"]
 
 
 def test_a_checkpoint_of_another_source_is_named_as_that(tmp_path: Path) -> None:

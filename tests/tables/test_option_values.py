@@ -12,6 +12,7 @@ from kafkalog_reader import registry
 from kafkalog_reader.errors import OptionError
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.as_of import AsOf
+from kafkalog_reader.tables.option_values import parse_as_of
 
 RECORDS = registry.table("records")
 
@@ -63,6 +64,11 @@ def test_a_moment_is_an_offset_or_a_time(value: Any, expected: AsOf) -> None:
 def test_a_moment_that_is_neither_is_refused(value: Any) -> None:
     with pytest.raises(OptionError, match="as_of"):
         registry.request(registry.table("brokers"), as_of=value)
+
+
+def test_a_moment_that_is_none_names_both_kinds() -> None:
+    with pytest.raises(OptionError, match=r"'foo' is not a time: .* milliseconds, or offset:1234"):
+        parse_as_of("asOf", "foo")
 
 
 @pytest.mark.parametrize(

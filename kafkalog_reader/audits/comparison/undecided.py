@@ -49,7 +49,9 @@ def reaches_further(histories: Mapping[Replica, History], unusable: Collection[R
     An unusable copy must not show signs of records or leaders that no other copy has.
     """
     others = [history for replica, history in histories.items() if replica not in unusable]
-    end = max((history.log_end_offset for history in others), default=0)
+    if not others:
+        return ""  # of an unusable copy alone there is no more to say
+    end = max(history.log_end_offset for history in others)
     epoch = max((e for history in others for e in history.leader_epochs), default=-1)
     for replica in unusable:
         history = histories[replica]

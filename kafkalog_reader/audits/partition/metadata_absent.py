@@ -19,7 +19,7 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
 from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.io.evidence import PartitionDirectory
-from kafkalog_reader.io.names import BOOTSTRAP_CHECKPOINT, METADATA_TOPIC
+from kafkalog_reader.io.names import BOOTSTRAP_CHECKPOINT, LOCK, METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, LogDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
+_OF_NODES: Final = (BOOTSTRAP_CHECKPOINT, LOCK)
 _KRAFT: Final = 1
 """Lowest version of ``meta.properties`` without ZooKeeper."""
 
@@ -57,12 +58,12 @@ def metadata_absent_findings(evidence: Evidence, request: ReadRequest) -> Iterat
 def _is_whole(root: LogDirectory) -> bool:
     """Whether it is a log directory of a KRaft node that was copied as a whole.
 
-    ``kafka-storage.sh format`` writes bootstrap.checkpoint into each; copies of some folders and
-    their checkpoints lack it.
+    Up to release 4.3 ``kafka-storage.sh format`` writes bootstrap.checkpoint into each, and every
+    node makes a .lock there. Copies of some folders and their checkpoints have neither.
     """
     return (
         (root.meta_version or 0) >= _KRAFT
-        and os.path.lexists(posixpath.join(root.path, BOOTSTRAP_CHECKPOINT))
+        and any(os.path.lexists(posixpath.join(root.path, name)) for name in _OF_NODES)
         and not is_part_of_log_directory(root)
     )
 

@@ -10,6 +10,7 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from kafkalog_reader.errors import UsageError
 from kafkalog_reader.report.colours import INK, LINE, LOST, QUIET
 from kafkalog_reader.report.figures.look import (
     Row,
@@ -41,8 +42,18 @@ def leadership_figure(partition_states: Any) -> Figure:  # noqa: ANN401  whateve
 
     Args:
         partition_states: rows of the table ``partition_states`` of one topic partition.
+
+    Raises:
+        UsageError: the rows are of several topic partitions.
     """
     states = [row for row in rows_of(partition_states) if row["change"] != "removed"]
+    shown = sorted({(row["clusterId"] or "", partition_name(row)) for row in states})
+    if len(shown) > 1:
+        (_, first), (_, second) = shown[:2]
+        raise UsageError(
+            f"the rows are of {len(shown):,} partitions, such as {first} and {second}: choose one "
+            "with the options topic and partition"
+        )
     states.sort(key=lambda row: row["offset"])
     if not states:
         return nothing_to_show(

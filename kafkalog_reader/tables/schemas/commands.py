@@ -162,7 +162,7 @@ KEYS: Final = (
         "java-hash-masked; null: none explains the keys, or there are too few",
     ),
     Column("keysOutside", pa.int64(), "compared keys that it puts into another partition"),
-    Column("keysInSeveral", pa.int64(), "more partitions than one that compared keys are in"),
+    Column("keysInSeveral", pa.int64(), "compared keys that are in more than one partition"),
     Column(
         "earlierPartitions",
         pa.int32(),

@@ -64,6 +64,11 @@ def test_messages_of_old_formats_have_no_leader_epoch_that_others_lack() -> None
     assert reaches_further(histories, {bad: "why"}) == ""
 
 
+def test_a_copy_alone_is_not_compared_with_others() -> None:
+    bad = replace(BAD, checkpointed_high_watermark=11)
+    assert reaches_further({bad: history((0, 0, 3))}, {bad: "why"}) == ""
+
+
 def test_copies_that_were_not_compared_say_why() -> None:
     assert reason_of_all([BAD, GOOD], NotCompared("other topics")) == "other topics"
     assert reason_of_all([BAD, GOOD], EQUAL) == ""

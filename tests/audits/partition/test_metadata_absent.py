@@ -29,11 +29,17 @@ if TYPE_CHECKING:
 LOG, SHORT = "a@0/e0 b@1/e0", "a@0/e0"
 
 
-def write(root: Path, logs: tuple[str, ...] = (LOG, LOG), *, is_whole: bool = True) -> Path:
-    """Write brokers without a metadata log; ``kafka-storage.sh`` wrote bootstrap.checkpoint."""
+def write(
+    root: Path,
+    logs: tuple[str, ...] = (LOG, LOG),
+    *,
+    is_whole: bool = True,
+    sign: str = "bootstrap.checkpoint",
+) -> Path:
+    """Write brokers without a metadata log; the sign shows that a node used the directory."""
     for path in cluster(root, {n: replica(log) for n, log in enumerate(logs, 1)}).values():
         if is_whole:
-            (path / "bootstrap.checkpoint").write_bytes(b"")
+            (path / sign).write_bytes(b"")
     return root
 
 
@@ -42,8 +48,12 @@ def found_in(*paths: Path, request: ReadRequest | None = None) -> list[Finding]:
     return list(metadata_absent_findings(evidence, request or ReadRequest()))
 
 
-def test_whole_log_directories_without_the_metadata_log_are_critical(tmp_path: Path) -> None:
-    (found,) = found_in(write(tmp_path))
+@pytest.mark.parametrize("sign", ["bootstrap.checkpoint", ".lock"])
+def test_whole_log_directories_without_the_metadata_log_are_critical(
+    tmp_path: Path, sign: str
+) -> None:
+    """Release 4.4 writes no bootstrap.checkpoint."""
+    (found,) = found_in(write(tmp_path, sign=sign))
     assert (found.code, found.severity, found.confidence) == ("KL-525", "C", "possible")
     assert "brokers 1 and 2 have no __cluster_metadata-0" in found.message
 

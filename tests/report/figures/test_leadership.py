@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from kafkalog_reader.errors import UsageError
 from kafkalog_reader.report import figures
 from tests.report.figures.drawn import T, opened, row_names, texts
 
@@ -18,3 +21,10 @@ def test_a_clean_election_is_not_marked() -> None:
     (axes,) = figures.leadership_figure(opened("s3_2/healed").table("partition_states", **T)).axes
     assert {"epoch 0", "epoch 1"} <= set(texts(axes))
     assert not any("uncleanly" in text for text in texts(axes))
+
+
+def test_rows_of_several_partitions_are_refused() -> None:
+    """They would look like the leaders of the first one."""
+    states = opened("everything/stopped").table("partition_states")
+    with pytest.raises(UsageError, match=r"the rows are of .* partitions, such as .*: choose one"):
+        figures.leadership_figure(states)
