@@ -50,7 +50,7 @@ def test_a_finding_is_found_however_it_is_spelled(run: Run, spelled: str) -> Non
 def test_a_finding_says_what_changes_its_severity(
     run: Run, code: str, others: tuple[str, ...]
 ) -> None:
-    """verify prints each of these with several severities."""
+    """The command verify prints each of these with several severities."""
     out = " ".join(run("explain", code).out.split()).lower()
     assert all(each.lower() in out for each in others)
 
