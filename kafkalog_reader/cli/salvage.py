@@ -144,11 +144,12 @@ def salvage_command(
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.lost_partitions import without_copy_text
+    from kafkalog_reader.salvage.given_folders import with_given_folders
     from kafkalog_reader.salvage.receiver import mixed_topics, receiver_of
     from kafkalog_reader.tables.selection import check_selection
 
     request = registry.request(registry.table("records"), replica=replica, **options)
-    evidence = supplied(paths)
+    evidence = with_given_folders(supplied(paths))
     check_selection(evidence, request)
     given = _topic_ids(topic_ids, evidence, request)
     mixed = mixed_topics(evidence, request, given, merge=merge)

@@ -182,7 +182,10 @@ def _without_foreign(
 
 def _missing(request: ReadRequest) -> str:
     if request.replica in ("all", "best"):
-        return "there is no partition directory that a broker would serve"
+        return (
+            "there is no partition directory that a broker would serve; one that was set aside, "
+            "such as orders-0.*-stray, is read if that folder itself is given"
+        )
     return f"{request.replica.replace(':', ' ')} has no copy of what was asked for"
 
 

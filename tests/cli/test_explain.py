@@ -38,6 +38,23 @@ def test_a_finding_is_found_however_it_is_spelled(run: Run, spelled: str) -> Non
         assert said in out
 
 
+@pytest.mark.parametrize(
+    ("code", "others"),
+    [
+        ("KL-010", ("High", "medium")),
+        ("KL-310", ("Critical if", "low if")),
+        ("KL-502", ("Medium if", "High otherwise")),
+        ("KL-520", ("High if", "medium if")),
+    ],
+)
+def test_a_finding_says_what_changes_its_severity(
+    run: Run, code: str, others: tuple[str, ...]
+) -> None:
+    """The command verify prints each of these with several severities."""
+    out = " ".join(run("explain", code).out.split()).lower()
+    assert all(each.lower() in out for each in others)
+
+
 def test_an_action_says_why_what_to_beware_of_and_for_what(run: Run) -> None:
     out = run("explain", "a6").out
     assert out.startswith("A6  move-copy-aside\n")

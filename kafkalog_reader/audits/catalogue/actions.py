@@ -336,6 +336,24 @@ FIND_METADATA_LOG: Final = action(
     ),
     command="ls -d METADATA_LOG_DIR/__cluster_metadata-0\nkafkalog quorum /mnt/c1 /mnt/b1 /mnt/b2",
 )
+RENAME_STRAY: Final = action(
+    "A47",
+    "rename-stray",
+    short="keep these folders; first restore the metadata log that names these topics with the "
+    "same topic ids, and then, while every broker is stopped, give each folder its name back: "
+    "TOPIC-N.<32 letters and digits>-stray becomes TOPIC-N. If there is no such metadata log, "
+    "kafkalog salvage reads a folder that is given itself",
+    explanation="A broker sets the replicas of topics aside that the metadata does not name, and "
+    "deletes nothing. With the old metadata log on all controllers (its topic ids are those in "
+    "partition.metadata of the folders), a renamed folder is the replica again. Supply that log "
+    "with the folders: kafkalog verify then prints the renames (KL-310). A topic that is created "
+    "anew has another topic id: its broker would set the folder aside once more.",
+    warnings=(
+        "A newer live folder of the same partition must not be replaced without a comparison.",
+    ),
+    command="kafkalog salvage /mnt/b1/kafka-logs/TOPIC-N.*-stray --output SAVED\n"
+    "mv /mnt/b1/kafka-logs/TOPIC-N.*-stray /mnt/b1/kafka-logs/TOPIC-N",
+)
 COMPARE_METADATA_LOGS: Final = action(
     "A38",
     "compare-metadata-logs",

@@ -165,7 +165,8 @@ NOT_A_REPLICA_DIRECTORY: Final = rule(
     title="a directory that is not a live replica",
     explanation="A -delete, -stray or -future directory. It is counted by size and not compared. "
     "It is high where a future copy is beside its replica in one log directory: its broker does "
-    "not start.",
+    "not start. It is high, too, if a cluster has no partitions but such that its brokers set "
+    "aside (-stray), and medium if some partitions have no other folder.",
     start="-delete is removed shortly after the start; -stray is kept. -future continues to catch "
     "up; a KRaft broker (3.7 and later) puts it in the place of its replica if the metadata log "
     "has the replica in that log directory. It does not start where both are in one.",

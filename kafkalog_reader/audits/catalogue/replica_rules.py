@@ -64,7 +64,10 @@ LAGGING_REPLICA: Final = rule(
     severity="I",
     title="a replica lags",
     explanation="The log of this replica is a proper prefix of another's, with the same leader "
-    "epochs.",
+    "epochs. Information if its election loses no record that is known to be committed. Medium if "
+    "it does, but Kafka does not elect it by itself, because it is outside the in-sync replicas, "
+    "or if it only looks short, because it was copied from a running broker: another replica "
+    "should lead (A5). High otherwise: it leads if its broker starts first (A16).",
     start=NO_EFFECT,
     election="If it is elected, the records that it lacks are lost; some may be committed.",
     reader=NO_EFFECT,
@@ -332,7 +335,8 @@ SINGLE_COPY_RANGE: Final = rule(
     title="records that only one copy has",
     explanation="An offset range is intact on exactly one of the supplied replicas. On the "
     "leader of a healthy partition these are the latest records, which followers have not "
-    "fetched yet.",
+    "fetched yet. High if the copies differ or are damaged, or if one that lags may be elected and "
+    "lose committed records (KL-502 high); medium if the others merely lag, and will fetch them.",
     start="If the start of that broker removes them, they are lost.",
     election="Every election of another replica loses them.",
     reader=NO_EFFECT,

@@ -48,6 +48,7 @@ from kafkalog_reader.audits.partition.renamed_units import lost_or_renamed, with
 from kafkalog_reader.audits.partition.replica_findings import replica_findings
 from kafkalog_reader.audits.partition.retry_findings import retry_findings
 from kafkalog_reader.audits.partition.segment_findings import segment_findings
+from kafkalog_reader.audits.partition.set_aside import set_aside_findings
 from kafkalog_reader.audits.partition.supply_findings import (
     NOTHING_KNOWN,
     Supply,
@@ -197,6 +198,7 @@ def _root_units(
     holders = {each.log_directory for each in evidence.partition_directories(request)}
     missing = map(directory_missing_finding, missing_directories(evidence, clusters))
     mixed = (*missing, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
+    mixed += (*set_aside_findings(evidence, request, clusters),)
     mixed += (*metadata_absent_findings(evidence, request), *skipped_findings(evidence, holders))
     for root in evidence.roots:
         yield RootUnit(

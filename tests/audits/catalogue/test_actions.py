@@ -20,6 +20,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     NOTHING_TO_DO,
     REBUILD_INDEX,
     REBUILT_AT_START,
+    RENAME_STRAY,
     REPLACE_METADATA_LOG,
     SUPPLY_WHAT_IS_MISSING,
 )
@@ -68,6 +69,7 @@ def test_an_action_is_requested_by_a_rule(code: str) -> None:
         FETCH_METADATA_AGAIN,
         REPLACE_METADATA_LOG,
         MOVE_FUTURE_COPY,
+        RENAME_STRAY,
     }
     assert code in asked | by_place
 
