@@ -60,7 +60,7 @@ def _holds(header: bytes, offset: int) -> bool:
     """
     if len(header) < _HEADER.size:
         return False
-    base, magic, delta = _HEADER.unpack(header)
+    base, magic, delta = map(int, _HEADER.unpack(header))
     if 0 <= magic < _MAGIC:
         return offset <= base < offset + _MOST_MESSAGES
     return magic == _MAGIC and base <= offset <= base + delta
