@@ -23,6 +23,7 @@ from kafkalog_reader.io.window import Windows
 from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.sparse_index import SparseIndex
+from kafkalog_reader.tables.foreign_index import has_foreign_index
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -55,6 +56,8 @@ class Contradiction:
         Args:
             members: the copies that are in the ISR; none if that is unknown.
         """
+        if any(has_foreign_index(each, self.first_offset) for side in self.sides for each in side):
+            return []
         votes = [(len(side), sum(each in members for each in side)) for side in self.sides]
         return [
             each

@@ -48,14 +48,17 @@ def test_no_copy_is_replaced_that_truncates_once_the_file_is_right(tmp_path: Pat
 
 def test_a_broker_that_starts_first_only_gets_the_file_that_it_needs(tmp_path: Path) -> None:
     """Broker 0 has the file of another partition in t-0, and it alone has the end of u-0."""
-    log, end = "0-9/e0 10-19/e0", {"high_watermark": 20, "recovery_point": 20}
+    log = "0-9/e0 10-19/e0"
     short = replica("0-9/e0", topic="u", high_watermark=10, recovery_point=10)
     cluster(
         tmp_path,
         {
-            0: [replica(log, epochs="0:0 3:10", **end), replica(log, topic="u", **end)],
-            1: [replica(log, **end), short],
-            2: [replica(log, **end), short],
+            0: [
+                replica(log, epochs="0:0 3:10", high_watermark=20, recovery_point=20),
+                replica(log, topic="u", high_watermark=20, recovery_point=20),
+            ],
+            1: [replica(log, high_watermark=20, recovery_point=20), short],
+            2: [replica(log, high_watermark=20, recovery_point=20), short],
         },
         clean=(0, 1, 2),
     )

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.tables.foreign_index import has_foreign_index
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -144,6 +145,7 @@ class Comparison:
 
         Of two contents under one offset and leader epoch (``CONFLICT``), one is outvoted if the
         other has at least as many replicas and at least as many of the members, and more of either.
+        None is where the index of a copy there is that of another log: its segment may be, too.
 
         Args:
             members: the replicas that are in the ISR; none if that is unknown.
@@ -160,6 +162,10 @@ class Comparison:
                     other >= copies and others_in_sync >= in_sync
                     for other, others_in_sync in votes
                     if (other, others_in_sync) != (copies, in_sync)
+                ) and not any(
+                    has_foreign_index(replica.directory, difference.first_offset)
+                    for holders in difference.contents
+                    for replica in holders
                 ):
                     for each in side:
                         found.setdefault(each, difference.first_offset)
