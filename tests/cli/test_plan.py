@@ -235,6 +235,24 @@ def test_a_broker_whose_copy_was_moved_aside_waits_for_the_leader(run: Run, tmp_
     assert plan(run("plan", tmp_path, "--format", "json"))["startOrder"] == [[1, 2]]
 
 
+@pytest.mark.parametrize(("in_sync", "must_choose"), [((1, 2), True), ((1, 2, 3), False)])
+def test_a_person_chooses_between_copies_that_differ_silently(
+    run: Run, tmp_path: Path, in_sync: tuple[int, ...], must_choose: bool
+) -> None:
+    """Neither outvotes the other, and a follower would keep its own records (KL-505).
+
+    Where broker 3 is in sync, nothing but offset 0 was committed.
+    """
+    logs = {1: "a@0/e0 y@1/e0 z@2/e0", 2: "a@0/e0 x@1/e0", 3: "a@0/e0"}
+    state = PartitionState(replicas=(1, 2, 3), in_sync=in_sync, leader=1, leader_epoch=0)
+    nodes = {broker: [replica(log, high_watermark=0)] for broker, log in logs.items()}
+    nodes[1].append(metadata_log([state]))
+    cluster(tmp_path, nodes)
+    (partition,) = plan(run("plan", tmp_path, "--format", "json"))["partitions"]
+    assert partition["personMustChoose"] == must_choose
+    assert ("A person must choose" in run("plan", tmp_path).out) == must_choose
+
+
 def test_a_broker_that_must_start_first_is_given_the_copy_that_it_lacks(
     run: Run, tmp_path: Path
 ) -> None:

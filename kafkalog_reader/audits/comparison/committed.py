@@ -159,6 +159,11 @@ class CommitCount:
         )
 
     @property
+    def may_be_committed(self) -> bool:
+        """Whether any record is committed, or may be."""
+        return bool(self.known or self.possible or self.damaged_known or self.damaged_possible)
+
+    @property
     def state(self) -> str:
         """The strongest state that any of the records has."""
         return "known" if self.known else "possible" if self.possible else "none"

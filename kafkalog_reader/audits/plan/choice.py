@@ -99,7 +99,8 @@ class Choice:
             epoch checkpoint lacks an epoch of its batches.
         apart: brokers whose copies stay different from the leader's: KL-517.
         alternatives: the other elections, best first.
-        is_forced: whether every election loses records that are or may be committed.
+        is_forced: whether every election loses records that are or may be committed, or copies
+            differ silently in such records: then which of them are right is for a person to say.
         merge: what merging the copies would give, if no leader has every record intact.
         repairs: by broker, what makes its start serve a copy that it would hide or set aside.
         not_supplied: assigned brokers of which nothing was supplied.

@@ -144,6 +144,7 @@ def choice_of(
         if (each.silent_divergence is not None or _broker(each.follower) in lacking_start)
         and _broker(each.follower) not in aside
     )
+    lost = _lost_by_steps(audit, best, aside, apart)
     return Choice(
         topic=topic,
         partition=partition,
@@ -153,7 +154,7 @@ def choice_of(
         electable=electable(audit),
         why_unknown=why_unknown(audit, has_metadata=has_metadata),
         stays_leaderless=stays_leaderless(audit),
-        lost=_lost_by_steps(audit, best, aside, apart),
+        lost=lost,
         lost_with_copies=_lost(audit, best, []),
         refetching=refetching,
         apart=apart,
@@ -170,6 +171,7 @@ def choice_of(
         repairs=_without_markers(found, lost_at_start)
         | _repairs(found, is_lossy=bool(best.lacking_ranges)),
         is_forced=audit.loses_whoever_leads
+        or any(each.by_reassignment and each.records.may_be_committed for each in lost)
         or any(each.code == EVERY_LEADER_LOSES_COMMITTED for each in found),
         not_supplied=not_supplied,
         lacking=tuple(lacking),
