@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.input_rules import FOLDER_OF_ANOTHER_PARTITION
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.lost_already import (
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
-_RENAME_FIRST = (
-    "first give the folders of other partitions their names (KL-014), and make the plan again"
-)
+_RENAME_FIRST = "first give folders the names of their partitions ({code}), and make the plan again"
 
 
 class Decisions:
@@ -51,7 +50,7 @@ class Decisions:
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
         self._advised: set[str] = set()
-        self._is_misnamed = False
+        self._misnamed = ""
 
     def __len__(self) -> int:
         return len(self._decided)
@@ -88,7 +87,8 @@ class Decisions:
         end = max(each.log_end for each in audit.everyone)
         self._take(own, name, end=end)
         self._lost_already += lost_already(audit, own)
-        self._is_misnamed |= bool(audit.misnamed)
+        if audit.misnamed:
+            self._misnamed = FOLDER_OF_ANOTHER_PARTITION
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
@@ -125,13 +125,15 @@ class Decisions:
 
     def _take(
         self,
-        found: Iterable[Finding],
+        found: Sequence[Finding],
         name: str,
         log_directory: str | None = None,
         *,
         is_placed: bool = False,
         end: int | None = None,
     ) -> None:
+        if any(each.code == REPLICA_DIRECTORY_MISSING and each.repairs for each in found):
+            self._misnamed = self._misnamed or REPLICA_DIRECTORY_MISSING
         self._severe += [
             OpenFinding(
                 name=name,
@@ -166,7 +168,9 @@ class Decisions:
             quorums: of the controllers whose metadata log was supplied.
         """
         return plan_of(
-            map(_renamed_first, self._decided) if self._is_misnamed else self._decided,
+            (_renamed_first(each, self._misnamed) for each in self._decided)
+            if self._misnamed
+            else self._decided,
             paths=paths,
             severe=self._severe,
             lost_already=self._lost_already,
@@ -181,9 +185,9 @@ class Decisions:
         )
 
 
-def _renamed_first(decided: Choice | Unanswered) -> Unanswered:
+def _renamed_first(decided: Choice | Unanswered, code: str) -> Unanswered:
     """A partition without a plan: a plan is about whole brokers, and one must not start yet."""
     if isinstance(decided, Unanswered):
         return decided
-    brokers = tuple(sorted(each for each in decided.paths if each >= 0))
-    return Unanswered(name=decided.name, reason=_RENAME_FIRST, brokers=brokers)
+    brokers = tuple(sorted(each for each in {*decided.paths, *decided.lacking} if each >= 0))
+    return Unanswered(name=decided.name, reason=_RENAME_FIRST.format(code=code), brokers=brokers)
