@@ -11,7 +11,7 @@ from kafkalog_reader.report.open_finding_text import several_text
 from kafkalog_reader.report.spans import offsets_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.plan.lost_already import LostAlready
     from kafkalog_reader.audits.plan.plan import Plan
@@ -22,6 +22,20 @@ def lost_already_text(plan: Plan) -> str:
     whole = [each.name for each in plan.lost_already if each.is_whole]
     lost = [each for each in plan.lost_already if not each.is_whole]
     return " ".join(filter(None, (_lost_whole(whole), _lost_ranges(lost))))
+
+
+def went_back_texts(plan: Plan) -> Iterator[str]:
+    """Brokers that were restored from an older state, and what only they hold."""
+    for broker, why in plan.went_back.items():
+        text = f"Broker {broker} went back in time: {why}."
+        alone = [shown(choice.name) for choice in plan.choices if [*choice.paths] == [broker]]
+        if alone:
+            which = alone[0] if len(alone) == 1 else several_text(alone)
+            text += (
+                " Partitions that only it holds may have lost their newest records, and nothing "
+                f"shows how many: {which}."
+            )
+        yield text
 
 
 def _lost_whole(names: Sequence[str]) -> str:

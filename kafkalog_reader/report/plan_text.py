@@ -13,7 +13,7 @@ from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.election_text import lost_words
-from kafkalog_reader.report.lost_already_text import lost_already_text
+from kafkalog_reader.report.lost_already_text import lost_already_text, went_back_texts
 from kafkalog_reader.report.open_finding_text import open_finding_lines, several_text
 from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, lost_text
 from kafkalog_reader.report.plan_steps import plan_steps, start_text
@@ -217,6 +217,7 @@ def headline(plan: Plan) -> str:
             " But the controllers can elect a leader that loses metadata, or elect none: start "
             "them as kafkalog quorum says, which is a step below."
         )
+    answer = " ".join((answer, *went_back_texts(plan)))
     missing = plan.missing_directories
     if not missing:
         return answer
@@ -271,7 +272,7 @@ def _order(plan: Plan) -> str:
             return f"Starting broker {broker} removes {what} from its {count}{but}."
         taken = lost_words(lost) if lost else "no record"
         return f"Starting broker {broker} removes {taken}."
-    is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
+    is_partial = any(c.unseen or c.not_supplied for c in plan.choices) or bool(plan.went_back)
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
     if preparations := list(_preparations(plan)):

@@ -233,9 +233,15 @@ class Plan:
         return frozenset(named | {c.name for c in self.choices if c.merge is not None})
 
     @property
+    def went_back(self) -> Mapping[int, str]:
+        """Brokers whose partitions are older than the cluster, each with the proof."""
+        found = [each.quorum.rolled_back for each in self.quorums]
+        return {node: each.nodes[node] for each in found for node in sorted(each.with_partitions)}
+
+    @property
     def is_clean(self) -> bool:
         """Whether nothing is wrong and the brokers may be started in any order."""
-        return not (self.has_work or self.open_findings or self.unanswered)
+        return not (self.has_work or self.open_findings or self.unanswered or self.went_back)
 
     @property
     def apart(self) -> tuple[Choice, ...]:

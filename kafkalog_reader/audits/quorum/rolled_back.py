@@ -40,10 +40,12 @@ class RolledBack:
 
     Attributes:
         nodes: by node id, why its copy ends before what the node had.
+        with_partitions: those of them whose partitions went back, too.
         lost_end: why committed records are in no copy; empty if nothing shows it.
     """
 
     nodes: Mapping[int | None, str] = field(default_factory=dict)
+    with_partitions: frozenset[int] = frozenset()
     lost_end: str = ""
 
 
@@ -67,18 +69,21 @@ def rolled_back(
     is_last = all(each.batches.readable_end <= last.end.offset for each in copies)
     lost_end = _later_epoch(replicas, newest) if is_last else ""  # else damaged copies may have it
     nodes: dict[int | None, str] = {}
+    with_partitions = set()
     for copy, state in states:
         node = copy.node_id
         own = {
             place: [each for each in found if each.log_directory.broker_id == node]
             for place, found in replicas.items()
         }
-        reason = _later_epoch(own, state)
-        if not reason and copy.end < last.end:
-            reason = _shorter(node, own, replicas, newest)
-        if reason and node is not None:
+        if node is None:
+            continue
+        if reason := _later_epoch(own, state):
             nodes[node] = reason
-    return RolledBack(nodes=nodes, lost_end=lost_end)
+        elif copy.end < last.end and (reason := _shorter(node, own, replicas, newest)):
+            nodes[node] = reason
+            with_partitions.add(node)
+    return RolledBack(nodes=nodes, with_partitions=frozenset(with_partitions), lost_end=lost_end)
 
 
 def _states(copies: Sequence[MetadataCopy]) -> Iterator[tuple[MetadataCopy, ClusterMetadata]]:

@@ -6,6 +6,7 @@ metadata logs of two nodes.
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Final
 
 from fixtures.builder import cluster, data_batch, replica
@@ -16,12 +17,16 @@ from fixtures.builder.metadata_log import (
     partition_change,
 )
 from kafkalog_reader.audits.quorum.outcome import Verdict
+from kafkalog_reader.cli.main import kafkalog
+from kafkalog_reader.cli.run import status
 from kafkalog_reader.format.record import Record
 from tests.audits.quorum.controllers import audited, copy_of, quorum_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    import pytest
 
     from fixtures.builder import Replica
 
@@ -71,6 +76,7 @@ def test_a_node_that_was_in_sync_and_has_less_went_back_in_time(tmp_path: Path) 
     assert audit.quorum.rolled_back.nodes == {
         2: "it is in sync for t-0, where offsets below 2 were committed, and its copy ends at 1"
     }
+    assert audit.quorum.rolled_back.with_partitions == {2}
     assert audit.quorum.rolled_back.lost_end == ""
     assert audit.verdict is Verdict.MAY_LOSE
     assert audit.committed is not None
@@ -78,9 +84,24 @@ def test_a_node_that_was_in_sync_and_has_less_went_back_in_time(tmp_path: Path) 
     assert copy_of(audit, 1) in audit.start_first
 
 
+def test_a_plan_names_what_only_an_older_broker_holds(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Partition u has no other copy: nothing shows how much of it is missing."""
+    write(tmp_path, {1: NEW, 2: OLD, 3: OLD}, {1: FULL, 2: BEHIND, 3: BEHIND})
+    shutil.copytree(tmp_path / "broker-2" / "t-0", tmp_path / "broker-2" / "u-0")
+    (tmp_path / "broker-2" / "u-0" / "partition.metadata").unlink(missing_ok=True)
+    assert status(kafkalog, ["plan", str(tmp_path), "--format", "text"]) == 1
+    headline = " ".join(capfd.readouterr().out.partition("\n\n")[0].split())
+    assert "Broker 2 went back in time: it is in sync for t-0, where offsets below 2" in headline
+    assert "may have lost their newest records, and nothing shows how many: u-0." in headline
+    assert "Nothing is lost" not in headline
+
+
 def test_a_leader_epoch_that_no_copy_has_proves_committed_metadata(tmp_path: Path) -> None:
     audit = audited(write(tmp_path, {1: OLD, 2: OLD, 3: OLD}, {1: FULL, 2: FULL, 3: BEHIND}))
     assert [*audit.quorum.rolled_back.nodes] == [1, 2]
+    assert audit.quorum.rolled_back.with_partitions == frozenset()
     assert audit.quorum.rolled_back.lost_end == (
         "broker 1 has leader epoch 1 of t-0, and the metadata log ends with 0"
     )
