@@ -91,13 +91,13 @@ EQUIVALENT: Final = (
         reason="both are always equally long",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/comparison/difference.py",
+        path="kafkalog_reader/audits/comparison/compared_replicas.py",
         line="for side, (copies, in_sync) in zip(difference.contents, votes, strict=True):",
         changed="for side, (copies, in_sync) in zip(difference.contents, votes, strict=False):",
         reason="there is a vote for each content",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/comparison/difference.py",
+        path="kafkalog_reader/audits/comparison/compared_replicas.py",
         line="max((b.next_offset for b in self.branches() if each in b.replicas), default=0)",
         changed="max((b.next_offset for b in self.branches() if each in b.replicas), default= -1)",
         reason="a log start, with which it is compared, is at least 0",
@@ -223,7 +223,7 @@ EQUIVALENT: Final = (
         reason="if all fit exactly, none is left out",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/comparison/difference.py",
+        path="kafkalog_reader/audits/comparison/compared_replicas.py",
         line="if not held[0] or held[0] != held[1]:",
         changed="if not held[ -1] or held[0] != held[1]:",
         reason="if only one of two is empty, they are not equal",

@@ -8,9 +8,12 @@ a limit of time and size, only DeleteRecords moves the log start, which is check
 from __future__ import annotations
 
 import posixpath
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
 from kafkalog_reader.audits.catalogue.index_rules import ORPHAN_INDEX
+from kafkalog_reader.audits.catalogue.input_rules import HOSTILE_NAME
 from kafkalog_reader.audits.catalogue.log_rules import SEGMENT_MISSING
 from kafkalog_reader.audits.integrity.finding import finding
 from kafkalog_reader.audits.partition.partition_audit import joined_names
@@ -22,7 +25,7 @@ from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.tables.lost_start import ALWAYS_COMPACTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
@@ -96,6 +99,30 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
                 lookalikes=(),
                 evidence={"logStartOffset": base},
             )
+
+
+def with_lost_ends(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings; an index without a log is high where no copy reaches its first offset.
+
+    Not where a file that Kafka does not read may be the segment (KL-003).
+    """
+    found = list(found)
+    if any(each.code == HOSTILE_NAME and each.severity == "H" for each in found):
+        yield from found
+        return
+    end = max(each.log_end for each in audit.everyone)
+    for each in found:
+        segment = parse_segment_file_name(posixpath.basename(each.file or ""))
+        if each.code != ORPHAN_INDEX or segment is None or segment.base_offset < end:
+            yield each
+            continue
+        yield replace(
+            each,
+            severity="H",
+            message=f"{each.message}; no supplied copy reaches that offset, and nothing shows how "
+            "many records there were",
+            actions=(LOOK_FOR_A_COPY,),
+        )
 
 
 def _except_compacted(audit: PartitionAudit) -> str:

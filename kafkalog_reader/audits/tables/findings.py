@@ -33,7 +33,7 @@ from kafkalog_reader.audits.partition.committed_offsets import with_commits
 from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions, without_rebuilt
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
-from kafkalog_reader.audits.partition.lost_start import with_lost_starts
+from kafkalog_reader.audits.partition.lost_start import with_lost_ends, with_lost_starts
 from kafkalog_reader.audits.partition.metadata_absent import metadata_absent_findings
 from kafkalog_reader.audits.partition.misnamed import without_consequences
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
@@ -333,7 +333,7 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
         ]
     damage += duplicate_findings([replica.directory for replica in audit.replicas])
     found = [
-        *with_peers(audit, list(with_lost_starts(audit, damage))),
+        *with_peers(audit, list(with_lost_ends(audit, with_lost_starts(audit, damage)))),
         *replica_findings(audit),
         *retry_findings(audit),
         *supply_findings(audit, supply),

@@ -64,3 +64,17 @@ def test_deleting_records_also_moves_the_start_of_a_compacted_log(disk: Path) ->
     checkpoint = disk / "log-start-offset-checkpoint"
     checkpoint.write_text("0\n2\nrecords-deleted 0 45\ncompacted 0 30\n")
     assert of_code(found_in(disk, topic="compacted"), "KL-404") == []
+
+
+@pytest.mark.parametrize(
+    ("is_kept", "severity"), [(False, "H"), (True, "M")], ids=["gone", "compressed"]
+)
+def test_an_index_behind_the_end_of_every_copy_is_all_that_is_left(
+    disk: Path, is_kept: bool, severity: str
+) -> None:
+    """Kafka deletes the oldest segments first. A file that may be the segment has KL-003."""
+    last = max((disk / "codec-none-0").glob("*.log"))
+    last.rename(last.with_suffix(".log.gz")) if is_kept else last.unlink()
+    found = of_code(found_in(disk, topic="codec-none"), "KL-209")
+    assert {each.severity for each in found} == {severity}
+    assert all(("no supplied copy reaches" in each.message) != is_kept for each in found)
