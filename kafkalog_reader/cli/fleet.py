@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
@@ -28,11 +29,12 @@ from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
 _SEVERAL: Final = 2
 """Number of partitions that need one procedure for all."""
@@ -68,6 +70,7 @@ class Fleet:
         options: options of the audit, to be printed behind the command.
         is_selected: whether other partitions were not requested.
         no_plan: why no partition can have a plan; empty if they can.
+        quorums: reads the quorums of controllers, once a copy of their log was audited.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class Fleet:
         clusters: int = 1,
         is_selected: bool = False,
         no_plan: str = "",
+        quorums: Callable[[], Sequence[QuorumAudit]] = tuple,
     ) -> None:
         self.partitions = 0
         self.planned: int | None = None
@@ -94,10 +98,12 @@ class Fleet:
         self._words: Counter[tuple[int, str]] = Counter()
         self._single = 0
         self._metadata = 0
+        self._has_metadata = False
         self._unread: Counter[str] = Counter()
         self._first_unread = ""
         self._entries: list[Entry] = []
         self._decisions = Decisions(no_plan=no_plan)
+        self._read_quorums = quorums
         self._is_partial = False
         self._worst: tuple[Entry, PartitionAudit, Sequence[Finding]] | None = None
 
@@ -111,6 +117,7 @@ class Fleet:
                 (audit.cluster_id, replica.name if replica.broker_id is None else replica.broker_id)
                 for replica in audit.everyone
             )
+        self._has_metadata |= audit.is_metadata
         is_sound_metadata = audit.is_metadata and not any(map(is_severe, found))
         entry = entry_of(audit, found)
         if self._clusters > 1:
@@ -139,6 +146,10 @@ class Fleet:
             write_lines([()])
         if is_shown:
             self._entries.append(entry)
+
+    @cached_property
+    def _quorums(self) -> Sequence[QuorumAudit]:
+        return self._read_quorums() if self._has_metadata else ()
 
     def write(self) -> None:
         """Write the screen: the only partition in trouble in full, or one line for each."""
@@ -196,7 +207,9 @@ class Fleet:
         if len(self._decisions) < (_SEVERAL if is_needed else 1):
             return
         _, *paths = self._command
-        plan = self._decisions.plan(paths=paths, is_selected=self._is_selected)
+        plan = self._decisions.plan(
+            paths=paths, is_selected=self._is_selected, quorums=self._quorums
+        )
         if plan.is_one_broker or not plan.has_work:
             return
         yield ()
@@ -218,7 +231,9 @@ class Fleet:
         counts = [f"{count:,} {word}" for word, count in together.items() if count]
         if self._single:
             counts.append(f"{self._single:,} with one copy supplied, sound")
-        if self._metadata:
+        if any(each.is_unsafe for each in self._quorums):
+            counts.append("cluster metadata at risk (kafkalog quorum)")
+        elif self._metadata:
             counts.append("cluster metadata sound")
         done = plural(self.partitions, "partition")
         if self.planned is not None and self.partitions < self.planned:

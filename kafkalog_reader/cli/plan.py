@@ -18,6 +18,7 @@ from kafkalog_reader.cli.options import (
     supplied,
     words_of,
 )
+from kafkalog_reader.cli.quorums import quorums_of
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_option
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.decisions import Decisions
     from kafkalog_reader.audits.plan.plan import Plan
-    from kafkalog_reader.audits.quorum.outcome import QuorumAudit
     from kafkalog_reader.cli.exit_status import ExitStatus
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
@@ -99,7 +99,7 @@ def plan_command(
         options=words_of("rule", "started_at", **options),
         follow_links=evidence.follow_links,
         is_selected=request.topics is not None or request.partitions is not None,
-        quorums=_quorums(evidence),
+        quorums=quorums_of(evidence),
     )
     if not plan.partitions and found.status() == CLEAN:
         raise _only_metadata(evidence, request) or no_partition("plan", evidence)
@@ -116,19 +116,6 @@ def plan_command(
     if plan.has_no_answer:
         return TROUBLE
     return CLEAN if plan.is_clean else FOUND
-
-
-def _quorums(evidence: Evidence) -> tuple[QuorumAudit, ...]:
-    """The quorum of each cluster; none, and a warning, if its copies cannot be judged."""
-    from kafkalog_reader.audits.quorum.outcome import audit_quorum
-    from kafkalog_reader.audits.quorum.quorum import read_quorums
-    from kafkalog_reader.errors import KafkaLogError
-
-    try:
-        return tuple(map(audit_quorum, read_quorums(evidence)))
-    except KafkaLogError as error:
-        logger.warning("%s; in which order controllers must start is not known", error)
-        return ()
 
 
 def _several_clusters(evidence: Evidence) -> str:

@@ -22,6 +22,7 @@ from kafkalog_reader.cli.options import (
     text_or_json_option,
     words_of,
 )
+from kafkalog_reader.cli.quorums import quorums_of
 from kafkalog_reader.cli.run import CLEAN, run, session, verbose_option
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def replica_diff(
         verbose=verbose,
         explain=explain,
         clusters=len({root.cluster_id for root in evidence.log_directories}),
+        quorums=partial(quorums_of, evidence),
         no_plan=evidence.why_incomplete,
     )
     outcome = ExitStatus()

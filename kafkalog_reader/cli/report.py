@@ -16,6 +16,7 @@ from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.fail_on import fail_on_option
 from kafkalog_reader.cli.options import input_options, reading_options, supplied, words_of
 from kafkalog_reader.cli.printable import for_stdout
+from kafkalog_reader.cli.quorums import quorums_of
 from kafkalog_reader.cli.run import CLEAN, session, verbose_option
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def _write(
         is_selected=request.topics is not None or request.partitions is not None,
         verbose=False,
         clusters=len({root.cluster_id for root in evidence.log_directories}),
+        quorums=partial(quorums_of, evidence),
     )
     report = Report(started=time.monotonic(), verbose=True, fail_on=fail_on)
     json_redacted = (lambda text: text) if redaction is None else redaction.json

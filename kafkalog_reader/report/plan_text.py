@@ -212,10 +212,12 @@ def _counted(number: int, one: str, several: str) -> str:
 def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
-    if plan.unsafe_quorums:
+    if any(each.quorum.rolled_back.lost_end for each in plan.unsafe_quorums):
+        answer += " But committed metadata is in no copy any more (kafkalog quorum)."
+    elif plan.unsafe_quorums:
         answer += (
             " But the controllers can elect a leader that loses metadata, or elect none: start "
-            "them as kafkalog quorum says, which is a step below."
+            "them as kafkalog quorum says."
         )
     answer = " ".join((answer, *went_back_texts(plan)))
     missing = plan.missing_directories

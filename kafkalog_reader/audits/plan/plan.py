@@ -16,7 +16,6 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
-from kafkalog_reader.audits.quorum.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -170,11 +169,8 @@ class Plan:
 
     @property
     def unsafe_quorums(self) -> tuple[QuorumAudit, ...]:
-        """Those where starting the controllers in any order can lose metadata, or end."""
-        if not self.choices:
-            return ()
-        lossy = (Verdict.MAY_LOSE, Verdict.CONTRADICTED)
-        return tuple(q for q in self.quorums if q.verdict in lossy or q.needed_but_stop)
+        """Those whose controllers must not start in any order."""
+        return tuple(each for each in self.quorums if each.is_unsafe) if self.choices else ()
 
     @property
     def has_work(self) -> bool:

@@ -100,6 +100,13 @@ class QuorumAudit:
     cut_tails: tuple[CutTail, ...] = ()
 
     @property
+    def is_unsafe(self) -> bool:
+        """Whether starting the controllers in any order can lose metadata, or end."""
+        return self.verdict in (Verdict.MAY_LOSE, Verdict.CONTRADICTED) or bool(
+            self.needed_but_stop
+        )
+
+    @property
     def is_clean(self) -> bool:
         """Whether the controllers elect a leader by themselves, and lose nothing."""
         waiting = any(map(self.quorum.lacking, self.quorum.startable))

@@ -18,6 +18,7 @@ from fixtures.builder.metadata_log import (
 )
 from kafkalog_reader.audits.quorum.outcome import Verdict
 from kafkalog_reader.cli.main import kafkalog
+from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 from kafkalog_reader.format.record import Record
 from tests.audits.quorum.controllers import audited, copy_of, quorum_state
@@ -96,6 +97,19 @@ def test_a_plan_names_what_only_an_older_broker_holds(
     assert "Broker 2 went back in time: it is in sync for t-0, where offsets below 2" in headline
     assert "may have lost their newest records, and nothing shows how many: u-0." in headline
     assert "Nothing is lost" not in headline
+    status(replica_diff, [str(tmp_path)])
+    compared = " ".join(capfd.readouterr().out.split())
+    assert "cluster metadata at risk (kafkalog quorum)" in compared
+    assert headline.partition(" The in-sync replicas")[0] in compared
+
+
+def test_a_plan_says_that_committed_metadata_is_lost(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, {1: OLD, 2: OLD, 3: OLD}, {1: FULL, 2: FULL, 3: BEHIND})
+    assert status(kafkalog, ["plan", str(tmp_path)]) == 1
+    headline = " ".join(capfd.readouterr().out.partition("\n\n")[0].split())
+    assert "But committed metadata is in no copy any more (kafkalog quorum)." in headline
 
 
 def test_a_leader_epoch_that_no_copy_has_proves_committed_metadata(tmp_path: Path) -> None:
