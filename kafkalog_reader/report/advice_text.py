@@ -45,9 +45,10 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
             known = max(audit.of(each).bounds.known for each in side.replicas)
             begin = max(side.first_offset, known) if known < end else side.first_offset
             holders = [each for each in side.replicas if audit.of(each).log_end > begin]
-            them = f"{offsets_text(begin, end)} on {joined_names(holders)}"
-            was = "was" if end - begin == 1 else "were"
-            unknown.append(f"whether {them} {was} committed: {_proof(audit, holders)}")
+            if holders:
+                them = f"{offsets_text(begin, end)} on {joined_names(holders)}"
+                was = "was" if end - begin == 1 else "were"
+                unknown.append(f"whether {them} {was} committed: {_proof(audit, holders)}")
         if count.only_if_unclean:
             doubtful.append(where)
     if doubtful:

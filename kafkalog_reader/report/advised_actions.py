@@ -146,7 +146,8 @@ def _is_pointless(audit: PartitionAudit, code: str, found: Sequence[Finding]) ->
             expected_election(audit).lacking_ranges or one_sided_ranges(audit)
         )
     if code == CHOOSE_A_BRANCH:
-        return audit.record_fork is None and not one_sided_ranges(audit)
+        is_merged = audit.merge is not None and not audit.merge.lost
+        return is_merged or (audit.record_fork is None and not one_sided_ranges(audit))
     if code == MOVE_COPY_ASIDE:  # of the only replica, unless it belongs to another topic
         is_foreign = any(each.code == START_WILL_SET_ASIDE for each in found)
         is_only = audit.is_only_replica and not is_foreign

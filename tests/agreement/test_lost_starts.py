@@ -97,10 +97,14 @@ def test_a_merged_log_keeps_the_beginning_and_the_end(tmp_path: Path) -> None:
     """Broker 1 alone was in sync and has the end; offsets 0 to 7 are on brokers 0 and 2."""
     own = dict(lost_start.replicas())
     own[0] = replica("0-7/e0 8-11/e0", high_watermark=12)
-    (plan,) = objects(asked(plan_command, written(tmp_path, own, (1,)), "--format", "json")[1])
+    paths = written(tmp_path, own, (1,))
+    (plan,) = objects(asked(plan_command, paths, "--format", "json")[1])
     titles = [step["title"] for step in plan["steps"]]
     assert any("Make sound logs of damaged copies" in title for title in titles)
     assert any("put the sound log of t-0" in title for title in titles)
+    text = " ".join(asked(replica_diff, paths, "--topic", "t")[1].split())
+    assert "Nothing is lost then." in text
+    assert "a person must choose" not in text
 
 
 @pytest.mark.parametrize("name", ["cleanup.policy", "retention.ms"])

@@ -157,6 +157,8 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
         who, bound = "whoever leads", ""
         if unseen:
             who, bound = "whichever supplied copy leads", f"; {unseen} may hold them"
+        if audit.merge is not None and not audit.merge.lost:
+            who, bound = f"with the copies as they are, {who}", "; a log merged of them has all"
         yield finding(
             EVERY_LEADER_LOSES_COMMITTED,
             f"{who}, records are lost that are or may be committed{bound}",
