@@ -207,7 +207,9 @@ def _salvage(
             evidence, request, output, receiver=receiver, progress=progress, **options
         ):
             is_log = salvaged.is_in_place is not None and salvaged.folder is not None
-            if is_log and not (salvaged.is_in_place and has_range):  # a part replaces no copy
+            # A part replaces no copy, nor does a log without the records at doubtful offsets.
+            is_part = salvaged.is_in_place and has_range
+            if is_log and not is_part and salvaged.doubtful_folder is None:
                 hints[PLACE if salvaged.is_in_place else HAND_OVER] = None
             found |= not salvaged.is_complete or (has_range and not salvaged.records)
             name = _of_cluster(salvaged) if several_clusters else salvaged.name
@@ -248,7 +250,9 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
         yield f"{offsets_words(each.firstOffset, each.lastOffset + 1)} kept: {each.how}"
     if salvaged.doubtful_folder is not None:
         doubtful = salvaged.counts.doubtful.records
-        yield f"{plural(doubtful, 'record')} at doubtful offsets in {salvaged.doubtful_folder}"
+        text = f"{plural(doubtful, 'record')} at doubtful offsets in {salvaged.doubtful_folder}"
+        is_log = salvaged.is_in_place is not None
+        yield f"{text}, not in the log: look at them before it replaces a copy" if is_log else text
     if salvaged.deleted_records:
         yield _deleted(salvaged)
     yield from _transactions(salvaged)

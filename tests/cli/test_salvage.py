@@ -306,6 +306,10 @@ def test_doubtful_offsets_are_reported_and_records_warns(
         ", but broker 2 and broker 3 have readable batches there: --replica broker:N reads another "
         "copy, --merge --as-segments makes one log of all, unless their histories differ\n"
     )
+    as_log = run("salvage", brokers, *SAVE, "--as-segments", "--output", tmp_path / "log")
+    doubtful = "1 record at doubtful offsets in doubtful-offsets/t-0, not in the log: look at them"
+    assert doubtful in as_log.out
+    assert "How to put a log" not in as_log.out
     shown = run("table", "records", brokers, *SAVE, "--columns", "value")
     assert shown.status == 1
     assert f"{log} at position {at} (offset 0): KL-110: doubtful offsets" in shown.err
