@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from fixtures.builder import cluster, replica
+from fixtures.builder import cluster, log_directory, replica
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.log_directory import exchanged_labels
@@ -96,3 +96,14 @@ def test_printed_commands_have_the_node_ids(tmp_path: Path) -> None:
     paths = [f"3={tmp_path}/broker-1", f"2={tmp_path}/broker-2", f"1={tmp_path}/broker-3"]
     out = CliRunner().invoke(replica_diff, paths, standalone_mode=False).output
     assert f"kafkalog salvage 3={tmp_path}/broker-3 " in " ".join(out.split())
+
+
+def test_a_disk_of_another_node_goes_back_to_it(tmp_path: Path, run: Run) -> None:
+    """With its node.id changed, node 1 would set the replicas of node 2 aside."""
+    for disk, node in (("data1", 1), ("data2", 2)):
+        log_directory(node, replica("a@0/e0", topic=disk, high_watermark=1)).write(tmp_path / disk)
+    answer = run("verify", f"1={tmp_path}/data1", f"1={tmp_path}/data2")
+    words = " ".join(answer.out.split())
+    assert answer.status == 1
+    assert "give each log directory back to the node that its meta.properties names" in words
+    assert "node.id as in its server.properties" not in words

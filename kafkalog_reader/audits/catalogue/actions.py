@@ -219,6 +219,20 @@ RESTORE_IDENTITY: Final = action(
     ),
     command="kafkalog verify 1=/mnt/b1/kafka-logs /mnt/controller",
 )
+RETURN_DIRECTORY: Final = action(
+    "A48",
+    "return-directory",
+    short="while {where} {are} stopped, give each log directory back to the node that its "
+    "meta.properties names; correct node.id only if the directory was always this node's",
+    explanation="The log directories of one node name different nodes: a disk of another node is "
+    "mounted here, or a path was given with the wrong node. With its node.id changed, the node "
+    "would set the replicas of the other one aside, and the other one would begin with empty ones.",
+    warnings=(
+        "The partition folders and directory.id show whose the disk is: the metadata log names the "
+        "directories of each broker.",
+    ),
+    command='kafkalog sql "select distinct nodeId, logDirectories from brokers" /mnt/b1 /mnt/b2',
+)
 RESTORE_DIRECTORY: Final = action(
     "A45",
     "restore-directory",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
     KEEP_ONE_DIRECTORY,
     LEAVE_ONE_OUT,
     RESTORE_IDENTITY,
+    RETURN_DIRECTORY,
 )
 from kafkalog_reader.audits.catalogue.checkpoint_rules import META_PROPERTIES_PROBLEM
 from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.io.evidence import LogDirectory
+
+_OF_OTHER_NODE: Final = (" says node ", "the path was given as broker ")
+"""In the problem of a file that may be right, in a directory that is another node's."""
 
 
 def labels_finding(exchanged: Sequence[LogDirectory]) -> Finding:
@@ -82,6 +86,8 @@ def identity_finding(
         problem = error.problem
     if not problem:
         return None
+    if any(words in problem for words in _OF_OTHER_NODE):
+        actions = (RETURN_DIRECTORY,)
     if METADATA_LOG in problem:
         actions = (KEEP_ONE_DIRECTORY, RESTORE_IDENTITY)
     if lines and not repairs:

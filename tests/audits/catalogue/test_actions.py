@@ -22,6 +22,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     REBUILT_AT_START,
     RENAME_STRAY,
     REPLACE_METADATA_LOG,
+    RETURN_DIRECTORY,
     SUPPLY_WHAT_IS_MISSING,
 )
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
@@ -70,6 +71,7 @@ def test_an_action_is_requested_by_a_rule(code: str) -> None:
         REPLACE_METADATA_LOG,
         MOVE_FUTURE_COPY,
         RENAME_STRAY,
+        RETURN_DIRECTORY,
     }
     assert code in asked | by_place
 
