@@ -151,23 +151,12 @@ def _partition_number(option: str, topic: str, number: str, value: object) -> in
 
 def _json_object(option: str, text: str, shape: str, besides: str = "") -> dict[str, Any]:
     try:
-        value = json.loads(text, object_pairs_hook=_each_once)
-    except UsageError as error:
-        raise UsageError(f"option {option}: {text}: {error}") from None
+        value = json.loads(text)  # of a name that is there twice, the last value counts there, too
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise UsageError(f"option {option}: {text}: write {besides}JSON like {shape}")
     return value
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise UsageError(f"{json.dumps(name)} is there twice")
-        found[name] = value
-    return found
 
 
 def _is_partition(value: object) -> bool:
