@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 CHECKED_SIZE: Final = 256 << 10
 """Size of the ranges that are checked if warm and cold pages alternate; mixed ones stay."""
-_CACHESTAT: Final = 451  # the same number on every architecture
+_CACHESTAT: Final = ctypes.c_long(451)  # the same number on every architecture
 _NOT_NOW: Final = getattr(os, "RWF_NOWAIT", 0)
 
 
@@ -83,9 +83,7 @@ def _cached_pages(descriptor: int, start: int, stop: int) -> int | None:
     if call is None:
         return None
     asked, counts = _Range(start, stop - start), _Counts()
-    failed = call(
-        ctypes.c_long(_CACHESTAT), descriptor, ctypes.byref(asked), ctypes.byref(counts), 0
-    )
+    failed = call(_CACHESTAT, descriptor, ctypes.byref(asked), ctypes.byref(counts), 0)
     return None if failed else int(counts.cached)
 
 
