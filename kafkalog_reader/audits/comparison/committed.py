@@ -219,7 +219,7 @@ def commit_bounds(
     histories: Mapping[Replica, History],
     in_sync: Collection[Replica] | None = None,
     named: Replica | None = None,
-    unclean_epochs: Collection[int] = (),
+    unclean_epoch: int | None = None,
 ) -> dict[Replica, CommitBounds]:
     """The bounds of every replica of a partition.
 
@@ -229,8 +229,8 @@ def commit_bounds(
             committed, unless its log once had more: its end is lost, or its high watermark is
             above its log end.
         named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
-        unclean_epochs: leader epochs of unclean elections. They prove nothing about records that
-            were there before.
+        unclean_epoch: that of the last unclean election, which proves nothing about records that
+            were there before; None if none is known.
     """
     ends = (
         histories[replica].log_end_offset
@@ -260,7 +260,7 @@ def commit_bounds(
         high = min(end, in_sync_end)
         known = min(history.high_watermark_low, end)
         possible = high
-        if superseded is not None and max(unclean_epochs, default=-1) > history.last_epoch:
+        if superseded is not None and (unclean_epoch or -1) > history.last_epoch:
             high = possible = end
         elif superseded is not None and not unclean_elections_happen:
             assert newest is not None

@@ -29,8 +29,8 @@ class PartitionMembership:
         leader_epoch, partition_epoch: those of the controller; -1 if unknown.
         replicas, isr: node ids; the preferred leader first, the in-sync replicas.
         elr, last_known_elr: eligible leader replicas; empty if the release has none.
-        unclean_epochs: leader epochs whose leader was neither in the ISR nor in the ELR when it was
-            elected, as far back as the copy shows elections.
+        unclean_epoch: the last leader epoch whose leader was neither in the ISR nor in the ELR when
+            it was elected; None if the copy shows no such election.
         topic_id: in Kafka's base64url text.
         source: path of the copy.
         source_offset: last offset that was replayed.
@@ -48,7 +48,7 @@ class PartitionMembership:
     topic_id: str
     source: str
     source_offset: int
-    unclean_epochs: tuple[int, ...] = ()
+    unclean_epoch: int | None = None
     directories: tuple[str, ...] = ()
 
     def directory_of(self, broker_id: int) -> str | None:

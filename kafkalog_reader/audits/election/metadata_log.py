@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 _ANY_END: Final = (math.inf, math.inf)
 _NO_LEADER_CHANGE: Final = -2
-_UNCLEAN_EPOCHS: Final = "uncleanEpochs"
+_UNCLEAN_EPOCH: Final = "uncleanEpoch"
 """Added to the fields of a PartitionRecord during a replay."""
 _TOPIC_RESOURCE: Final = 2
 """Of org.apache.kafka.common.config.ConfigResource.Type."""
@@ -276,8 +276,7 @@ def _merge(known: dict[str, Value], change: Mapping[str, Value]) -> None:
     if change["leader"] != _NO_LEADER_CHANGE:
         eligible = {*known["isr"], *(known.get("eligibleLeaderReplicas") or ())}
         if change["leader"] > NO_LEADER and change["leader"] not in eligible:
-            unclean = known.get(_UNCLEAN_EPOCHS, ())
-            known[_UNCLEAN_EPOCHS] = (*unclean, known["leaderEpoch"] + 1)
+            known[_UNCLEAN_EPOCH] = known["leaderEpoch"] + 1
         known["leader"] = change["leader"]
         known["leaderEpoch"] += 1
     known["partitionEpoch"] += 1
@@ -299,6 +298,6 @@ def _membership(fields: Mapping[str, Value], source: str, offset: int) -> Partit
         topic_id=fields["topicId"],
         source=source,
         source_offset=offset,
-        unclean_epochs=fields.get(_UNCLEAN_EPOCHS, ()),
+        unclean_epoch=fields.get(_UNCLEAN_EPOCH),
         directories=tuple(directories) if len(directories) == len(fields["replicas"]) else (),
     )

@@ -54,8 +54,10 @@ def name_findings(replica: Replica) -> Iterator[Finding]:
 
 def _of_entry(replica: Replica, entry: os.DirEntry[str], names: Collection[str]) -> Finding | None:
     file = replica.file(shown(entry.name))
+    size = 0
     try:
-        mode = entry.stat(follow_symlinks=replica.directory.follow_links).st_mode
+        status = entry.stat(follow_symlinks=replica.directory.follow_links)
+        mode, size = status.st_mode, status.st_size
     except OSError:  # deleted since it was listed, or a link that leads nowhere
         mode = stat.S_IFLNK if entry.is_symlink() else stat.S_IFREG
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
@@ -68,7 +70,7 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str], names: Collection[str])
         )
     segment = _segment_of(entry.name)
     if segment is not None and stat.S_ISREG(mode) and segment not in names:
-        return _missing_segment(replica, entry, segment)
+        return _missing_segment(replica, entry.name, size, segment)
     if segment is not None or _is_strange(entry.name):
         return finding(
             HOSTILE_NAME,
@@ -85,15 +87,15 @@ def _segment_of(name: str) -> str | None:
     return None if match is None or name.endswith(_STATES) else f"{match[1]}.log"
 
 
-def _missing_segment(replica: Replica, entry: os.DirEntry[str], segment: str) -> Finding:
-    file = replica.file(shown(entry.name))
-    is_compressed = entry.name.lower().endswith(_COMPRESSED)
+def _missing_segment(replica: Replica, name: str, size: int, segment: str) -> Finding:
+    file = replica.file(shown(name))
+    is_compressed = name.lower().endswith(_COMPRESSED)
     how = "decompress it, and give it" if is_compressed else "give it"
     path = replica.directory.path
-    rename = Move(path=posixpath.join(path, entry.name), target=posixpath.join(path, segment))
+    rename = Move(path=posixpath.join(path, name), target=posixpath.join(path, segment))
     return finding(
         HOSTILE_NAME,
-        f"{file}: {entry.stat().st_size:,} bytes that Kafka does not read, and that may be the "
+        f"{file}: {size:,} bytes that Kafka does not read, and that may be the "
         f"missing segment {segment}: {how} that name before a start, which would delete its "
         "indexes",
         severity="H",

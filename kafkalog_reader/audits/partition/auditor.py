@@ -243,7 +243,7 @@ class _Auditor:
         }
         if isinstance(comparison, Comparison):
             named = named_leader(histories, self.membership)
-            unclean = () if self.membership is None else self.membership.unclean_epochs
+            unclean = None if self.membership is None else self.membership.unclean_epoch
             bounds = commit_bounds(histories, in_sync(histories, self.membership), named, unclean)
         for replica, stream in streams.items():
             yield ReplicaAudit(

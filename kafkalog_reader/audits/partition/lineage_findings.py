@@ -64,16 +64,16 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
                 records_at_risk=count,
                 committed="known" if committed else "none",
             )
-        unclean = [] if audit.membership is None else [*audit.membership.unclean_epochs]
-        if unclean and unclean[-1] > replica.history.last_epoch and bound.known <= bound.superseded:
+        unclean = -1 if audit.membership is None else audit.membership.unclean_epoch or -1
+        if unclean > replica.history.last_epoch and bound.known <= bound.superseded:
             yield finding(
                 UNCLEAN_ELECTION_EVIDENCE,
                 f"{replica.name} has records from offset {bound.superseded} on that the newest "
                 "leader does not have, and that may be committed: according to the metadata log "
-                f"the leader of epoch {unclean[-1]} was elected uncleanly, from outside the ISR",
+                f"the leader of epoch {unclean} was elected uncleanly, from outside the ISR",
                 directory=replica.directory,
                 offsets=(bound.superseded, bound.log_end),
-                evidence={"uncleanEpochs": unclean, "superseded": bound.superseded},
+                evidence={"uncleanEpoch": unclean, "superseded": bound.superseded},
                 records_at_risk=candidate.records(*offsets),
                 committed="possible",
             )

@@ -109,7 +109,7 @@ def test_an_unclean_election_says_nothing_about_records_before_it(
 ) -> None:
     """Broker 2 was elected in epoch 1: whether the ISR of before had offset 5 is unknown."""
     histories = {ONE: history((0, 0, 6)), TWO: history((0, 0, 4), (1, 4, 5))}
-    found = commit_bounds(histories, in_sync=[TWO], unclean_epochs=[epoch])
+    found = commit_bounds(histories, in_sync=[TWO], unclean_epoch=epoch)
     assert (found[ONE].possible, found[ONE].superseded) == (possible, 4)
     assert found[TWO] == bound(0, 5, 5, 5)
 

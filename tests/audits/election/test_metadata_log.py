@@ -332,22 +332,22 @@ def test_a_change_keeps_what_it_does_not_name(
 @pytest.mark.parametrize(
     ("leaders", "unclean"),
     [
-        ((2,), ()),  # in the ISR
-        ((3,), ()),  # in the ELR
-        ((-1,), ()),
-        ((4,), (5,)),
-        ((-1, 4, 1), (6,)),
-        ((2, 4, 5), (6, 7)),
+        ((2,), None),  # in the ISR
+        ((3,), None),  # in the ELR
+        ((-1,), None),
+        ((4,), 5),
+        ((-1, 4, 1), 6),
+        ((2, 4, 5), 7),
     ],
 )
 def test_elections_from_outside_the_isr_and_the_elr_are_unclean(
-    leaders: tuple[int, ...], unclean: tuple[int, ...]
+    leaders: tuple[int, ...], unclean: int | None
 ) -> None:
     """Kafka 4.4, PartitionChangeBuilder#electAnyLeader; the leader epoch is 4 before."""
     changes: list[tuple[str, dict[str, Any]]] = [
         ("PartitionChangeRecord", {**UNCHANGED, "leader": leader}) for leader in leaders
     ]
-    assert replayed(*changes).partitions["t", 0].unclean_epochs == unclean
+    assert replayed(*changes).partitions["t", 0].unclean_epoch == unclean
 
 
 @pytest.mark.parametrize(("topic", "elr"), [("", ()), ("t", ()), ("u", (3,))])
