@@ -120,7 +120,7 @@ def _below(best: ReplicaAudit, log: CommittedLog, commits: Sequence[Commit]) -> 
     what = "1 offset" if unread == 1 else f"up to {unread:,} offsets"
     return finding(
         COMMIT_BEFORE_START,
-        f"{_committed(commits)} below the log start, {best.log_start:,}: {what} expired unread",
+        f"{_committed(commits)} below the log start, {best.log_start:,}: {what} went unread",
         directory=best.directory,
         offsets=(lowest, best.log_start),
         evidence={
