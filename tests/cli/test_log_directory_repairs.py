@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 HEALED = captures.path("s3_2/healed")
 STOPPED = captures.path("everything/stopped")
-ON_FILES = ("mv ", "mkdir ", "printf ", "ssh ")
+ON_FILES = ("mv ", "mkdir ", "printf ", "ssh ", "gzip ")
 
 
 @pytest.fixture
@@ -70,6 +71,28 @@ def test_a_renamed_partition_folder_is_renamed_back(state: Path, run: Run) -> No
     assert "do not start broker 2 yet" in compared
     (down,) = (row for row in recoveries(run, ".") if row["outcome"] != "loads")
     assert (down["brokerId"], down["partition"], down["outcome"]) == (2, None, "brokerAborts")
+    do(commands)
+    assert run("plan", ".") == sound
+
+
+def test_a_segment_that_no_copy_has_is_decompressed_before_there_is_a_plan(
+    state: Path, run: Run
+) -> None:
+    """The start would delete its index, and begin an empty log: LogLoader#removeOrphanIndexes."""
+    sound = run("plan", ".")
+    for number in range(3):
+        path = state / f"broker-{number}" / "t-0" / "00000000000000000000.log"
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    plan = run("plan", ".").out
+    assert plan.startswith("NO PLAN t-0: first give segments their names back (KL-003), and make")
+    assert plan.count("decompress those that somebody compressed") == 1
+    commands = commands_of_all(run, "KL-003")
+    assert commands == [
+        f"gzip -dc ./broker-{n}/t-0/00000000000000000000.log.gz "
+        f"> ./broker-{n}/t-0/00000000000000000000.log"
+        for n in range(3)
+    ]
     do(commands)
     assert run("plan", ".") == sound
 

@@ -284,7 +284,7 @@ def audited(
             found = findings_of(audit, unit.supply)
             if not number:
                 found += (*_misnamed(audit, request),)
-                found += (*commit_findings(audit), *unit.unread, *unit.of_groups)
+                found += (*commit_findings(audit, found), *unit.unread, *unit.of_groups)
                 found += (*transaction_findings(audit, unit.coordinators),)
                 if request.deep:
                     found += (*torn_findings(audit, unit.coordinators),)
