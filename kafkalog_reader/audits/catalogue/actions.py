@@ -206,7 +206,8 @@ RESTORE_IDENTITY: Final = action(
     "A27",
     "restore-identity",
     short="while {where} {are} stopped, restore meta.properties: node.id as in its "
-    "server.properties, cluster.id as on the other nodes, directory.id as the metadata log has it",
+    "server.properties, cluster.id as on the other nodes; directory.id as the metadata log has it, "
+    "or left out where no metadata log is left",
     explanation="meta.properties says which cluster, node and directory the files belong to. A "
     "broker refuses to start with one that contradicts its configuration. Where the metadata log "
     "shows the whole content, kafkalog prints the command that writes it. Without a metadata log, "
@@ -223,7 +224,8 @@ RETURN_DIRECTORY: Final = action(
     "A48",
     "return-directory",
     short="while {where} {are} stopped, give each log directory back to the node that its "
-    "meta.properties names; correct node.id only if the directory was always this node's",
+    "meta.properties names: exchange the disks or their mounts; correct node.id only if the "
+    "directory was always this node's",
     explanation="The log directories of one node name different nodes: a disk of another node is "
     "mounted here, or a path was given with the wrong node. With its node.id changed, the node "
     "would set the replicas of the other one aside, and the other one would begin with empty ones.",
