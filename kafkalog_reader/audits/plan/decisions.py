@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.input_rules import HOSTILE_NAME
 from kafkalog_reader.audits.integrity.damage import is_severe
+from kafkalog_reader.audits.integrity.name_findings import BASE_OFFSET
 from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.lost_already import (
     LostAlready,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _RENAME_FIRST: Final = "first {what}, and make the plan again"
 _FOLDERS_FIRST: Final = f"give folders the names of their partitions ({REPLICA_DIRECTORY_MISSING})"
+_SEGMENTS_FIRST: Final = f"give segments their names back ({HOSTILE_NAME})"
 
 
 class Decisions:
@@ -89,6 +92,8 @@ class Decisions:
         self._lost_already += lost_already(audit, own)
         if audit.misnamed:
             self._first = audit.misnamed[0].what_first
+        elif _has_lost_name(audit, own):
+            self._first = self._first or _SEGMENTS_FIRST
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
@@ -191,3 +196,21 @@ def _renamed_first(decided: Choice | Unanswered, what: str) -> Unanswered:
         return decided
     brokers = tuple(sorted(each for each in {*decided.paths, *decided.lacking} if each >= 0))
     return Unanswered(name=decided.name, reason=_RENAME_FIRST.format(what=what), brokers=brokers)
+
+
+def _has_lost_name(audit: PartitionAudit, found: Iterable[Finding]) -> bool:
+    """Whether a file that Kafka does not read is a segment that no copy has.
+
+    Its index is still there, and the next start would delete it.
+    """
+    return any(
+        each.code == HOSTILE_NAME
+        and is_severe(each)
+        and each.confidence == "likely"
+        and not _holds(audit, int(dict(each.evidence)[BASE_OFFSET]))
+        for each in found
+    )
+
+
+def _holds(audit: PartitionAudit, offset: int) -> bool:
+    return any(each.log_start <= offset < each.log_end for each in audit.everyone)
