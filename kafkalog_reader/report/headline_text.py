@@ -18,6 +18,7 @@ from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.damage import are_damaged, is_damage
 from kafkalog_reader.audits.log.record_count import behind_text
+from kafkalog_reader.audits.partition.lost_start import lacking_starts
 from kafkalog_reader.audits.partition.partition_audit import joined, joined_names
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.names import shown
@@ -249,10 +250,16 @@ def _consistent_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
         supplied = copies if " of " in copies else "one copy supplied"
         return f"{supplied}, nothing to compare"
     if is_alarming(audit, found):
-        copies = f"{copies}, {_relation_word(audit)}"
+        copies = f"{copies}, {_relation_word(audit)}{_from_lost_start(audit)}"
     if audit.compared_from is not None:
         return f"{copies}, below offset {audit.compared_from:,} not compared"
     return copies
+
+
+def _from_lost_start(audit: PartitionAudit) -> str:
+    """From where copies are identical if some have lost their beginning."""
+    start = max((replica.log_start for replica, _ in lacking_starts(audit)), default=None)
+    return "" if start is None else f" from offset {start:,} on"
 
 
 def _set_aside_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:

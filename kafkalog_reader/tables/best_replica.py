@@ -20,10 +20,12 @@ from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.one_look import one_look_each
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.scan.batch_run import MAX_OFFSET
 from kafkalog_reader.scan.log_tail import LogTail, end_after_damage, scan_tail
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.tables.contradictions import contradictions
+from kafkalog_reader.tables.log_unit import log_start_offset
 from kafkalog_reader.tables.unexplained_base import unexplained_base
 
 if TYPE_CHECKING:
@@ -155,8 +157,9 @@ def best_and_lacking(
 
     Of equal copies, the one whose log begins first.
 
-    Also the offsets of other copies that it lacks, up to their last batch behind damage. None if no
-    copy can be read and ``damage`` skips those that cannot.
+    Also the offsets of other copies that it lacks: before its first segment, unless its log start
+    was moved, and up to their last batch behind damage. None if no copy can be read and ``damage``
+    skips those that cannot.
 
     Raises:
         UnreadableFileError: a copy cannot be read, in mode ``FAILFAST``: it may be the best.
@@ -190,6 +193,7 @@ def compared_copies(
     ranks = [_rank(tail) for tail in tails]
     best = _most_complete(replicas, ranks, _not_outvoted(replicas, found, members))
     best_end = ends[best].next_offset
+    base = 0 if len(replicas) == 1 else _base(replicas[best])
     contradicting = {
         replica: one.first_offset
         for one in reversed(found)
@@ -198,6 +202,11 @@ def compared_copies(
     lacking: list[Lacking] = []
     for number, replica in enumerate(replicas):
         own_end = ends[number].next_offset
+        start = _log_start(replica) if base and number != best else base
+        if start < (stop := min(base, own_end)):
+            lacking.append(
+                Lacking(replica=replica, first_offset=start, next_offset=stop, is_fork=False)
+            )
         if found and replica in contradicting:
             lacking.append(
                 Lacking(
@@ -257,6 +266,16 @@ def _base(replica: PartitionDirectory) -> int:
         return unexplained_base(replica)
     except LocatedError:  # `kafkalog verify` reports the checkpoint
         return 0
+
+
+def _log_start(replica: PartitionDirectory) -> int:
+    """The first offset that consumers of this copy get; where its log ends if it has none."""
+    try:
+        bases = (each.base_offset for each in segments(replica) if each.log_size)
+        first = next(bases, None)
+        return MAX_OFFSET if first is None else log_start_offset(replica, first)
+    except LocatedError:  # `kafkalog verify` reports the checkpoint
+        return MAX_OFFSET
 
 
 def warn_of_lacking(

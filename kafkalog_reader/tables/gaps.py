@@ -27,9 +27,11 @@ from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing_records
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
+from kafkalog_reader.tables.cleanup_policies import CleanupPolicies
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_shares import grouped
 from kafkalog_reader.tables.log_unit import log_start_offset
+from kafkalog_reader.tables.lost_start import lost_start
 from kafkalog_reader.tables.offset_spans import Fate, OffsetSpans, joined
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.rows import build_rows
@@ -62,6 +64,8 @@ class SegmentBounds:
     Attributes:
         segment: None if the replica has none.
         log_start: of the replica.
+        lost_start: what proves that the log began before ``log_start``, and that nothing deleted
+            what is gone; else empty.
         is_first, is_last: whether it is the first or last segment that reaches above the log start.
         next_base: base offset of the next segment; None after the last one.
         expected_end: how far the log must reach where this segment ends.
@@ -70,6 +74,7 @@ class SegmentBounds:
     directory: PartitionDirectory
     segment: SegmentFiles | None
     log_start: int
+    lost_start: str
     is_first: bool
     next_base: int | None
     expected_end: ExpectedEnd | None
@@ -97,10 +102,11 @@ class GapsTable(Table[GapUnit]):
         """Segments of the requested replicas."""
         expected = ExpectedEnds()
         supplied = evidence.allowing(request.max_batch_bytes)
+        policies = CleanupPolicies(evidence=supplied)
         bounded = (
             bounds
             for directory in chosen_replicas(supplied, request, expected)
-            for bounds in _bounded_segments(directory, expected, request.damage)
+            for bounds in _bounded_segments(directory, policies, expected, request.damage)
         )
         for size, together in grouped(bounded, _measure, request.max_partition_bytes):
             yield GapUnit(size_in_bytes=size, segments=together)
@@ -129,7 +135,10 @@ def _measure(bounds: SegmentBounds) -> tuple[int, int]:
 
 
 def _bounded_segments(
-    directory: PartitionDirectory, expected: ExpectedEnds, damage: Damage
+    directory: PartitionDirectory,
+    policies: CleanupPolicies,
+    expected: ExpectedEnds,
+    damage: Damage,
 ) -> Iterator[SegmentBounds]:
     expected.prepare(directory.log_directory)
     try:
@@ -141,9 +150,10 @@ def _bounded_segments(
         return
     if not found:
         yield SegmentBounds(
-            directory=directory, segment=None, log_start=log_start, is_first=True, next_base=None,
-            expected_end=expected.of_log(directory),
+            directory=directory, segment=None, log_start=log_start, lost_start="", is_first=True,
+            next_base=None, expected_end=expected.of_log(directory),
         )  # fmt: skip
+    lost = lost_start(directory, policies)
     is_first = True
     for number, segment in enumerate(found):
         is_last = number + 1 == len(found)
@@ -153,6 +163,7 @@ def _bounded_segments(
             directory=directory,
             segment=segment,
             log_start=log_start,
+            lost_start="" if lost is None else lost[0].problem,
             is_first=is_first,
             next_base=None if is_last else found[number + 1].base_offset,
             expected_end=expected.of_segment(directory, found, number),
@@ -190,7 +201,8 @@ class _GapRows:
         bounds, segment = self._bounds, self._bounds.segment
         is_whole = bounds.directory.only is None  # else other segments may have been left out
         if bounds.is_first and is_whole and bounds.log_start:
-            yield self._row((0, bounds.log_start), "belowLogStart", *self._log_start_evidence())
+            reason = "missing" if bounds.lost_start else "belowLogStart"
+            yield self._row((0, bounds.log_start), reason, None, self._log_start_evidence())
         if segment is None:
             yield from self._missing(bounds.log_start)
             return
@@ -257,11 +269,13 @@ class _GapRows:
         )  # fmt: skip
         return None if error is None else error.problem
 
-    def _log_start_evidence(self) -> tuple[None, str]:
-        base = None if self._bounds.segment is None else self._bounds.segment.base_offset
-        if base == self._bounds.log_start:
-            return None, f"the first segment begins with offset {base}"
-        return None, f"{LOG_START_CHECKPOINT} has {self._bounds.log_start}"
+    def _log_start_evidence(self) -> str:
+        bounds = self._bounds
+        if bounds.lost_start:
+            return bounds.lost_start
+        if bounds.segment is not None and bounds.segment.base_offset == bounds.log_start:
+            return f"the first segment begins with offset {bounds.log_start}"
+        return f"{LOG_START_CHECKPOINT} has {bounds.log_start}"
 
     def _row(
         self, span: tuple[int, int | None], reason: str, position: int | None, evidence: str

@@ -183,7 +183,7 @@ class ReadOptions(TypedDict, total=False):
         Option(
             "replica", values.REPLICA,
             "Which copies: best, all or broker:N. Best is the one with the greatest leader epoch, "
-            "then end",
+            "then the greatest end, then the lowest start",
             "all", _COPIES, spark="replica",
         ),
     ]  # fmt: skip

@@ -128,3 +128,10 @@ def test_of_equal_ends_the_log_that_begins_first_is_read(
     assert status == 1
     (row,) = (row for row in objects(out) if row["code"] == "KL-404")
     assert (row["severity"], row["firstOffset"], row["nextOffset"]) == ("H", 0, 8)
+    text = " ".join(asked(replica_diff, path, "--topic", "t")[1].split())
+    assert "3 replicas, identical from offset 8 on" in text
+    ranges = kafkalog_reader.open(path).table("divergence", topic="t").to_arrow().to_pylist()
+    assert [(row["firstOffset"], row["nextOffset"], row["kind"]) for row in ranges] == [
+        (0, 8, "missing"),
+        (8, 12, "equal"),
+    ]

@@ -378,3 +378,25 @@ def test_what_a_copy_holds_behind_damage_is_lacking(
     )
     assert best.replica_name == "broker 1"
     assert "broker 2 holds 5 from offset 10 on" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("moved", "start_of_other", "lacking"),
+    [
+        pytest.param(None, None, ["broker 2 holds 5 from offset 0 on"], id="nothing_explains_it"),
+        pytest.param(5, None, [], id="its_log_start_was_moved"),
+        pytest.param(None, 3, ["broker 2 holds 2 from offset 3 on"], id="other_start_was_moved"),
+        pytest.param(None, 5, [], id="others_show_no_more"),
+    ],
+)
+def test_what_a_copy_holds_before_a_lost_first_segment_is_lacking(
+    tmp_path: Path, moved: int | None, start_of_other: int | None, lacking: list[str]
+) -> None:
+    """Broker 1 has the longest log, without its first segment."""
+    late = replica("5-9/e0 10-14/e0", high_watermark=10, log_start=moved)
+    short = replica("0-4/e0 5-9/e0", high_watermark=10, log_start=start_of_other)
+    cluster(tmp_path, {1: late, 2: short})
+    best, found = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert best is not None
+    assert best.replica_name == "broker 1"
+    assert list(map(str, found)) == lacking

@@ -23,6 +23,7 @@ from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.tables.cleanup_policies import CleanupPolicies
 from kafkalog_reader.tables.lost_start import lost_start, with_starts_checked
 from kafkalog_reader.tables.request import ReadRequest
+from tests.tables.logs import rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,3 +141,15 @@ def test_the_table_of_commits_notes_it(tmp_path: Path) -> None:
         (OFFSETS, 0), 0, 5,
     )  # fmt: skip
     assert missing.is_missing
+
+
+@pytest.mark.parametrize(
+    ("log_start", "reason"), [(None, "missing"), (5, "belowLogStart")], ids=["lost", "moved"]
+)
+def test_the_table_of_gaps_says_what_was_lost(
+    log_start: int | None, reason: str, tmp_path: Path
+) -> None:
+    root = written(tmp_path, log_start=log_start)
+    (row, *_) = rows(root, "gaps", topic=OFFSETS)
+    assert (row["firstOffset"], row["nextOffset"], row["reason"]) == (0, 5, reason)
+    assert ("nothing deletes segments" in row["evidence"]) == (reason == "missing")

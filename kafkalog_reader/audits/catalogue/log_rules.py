@@ -96,7 +96,8 @@ SEGMENT_MISSING: Final = rule(
     start="A start does not notice. It deletes indexes and snapshots without a segment, and files "
     "marked .deleted, which may hold the missing records (KL-405).",
     election="A replica that has the range keeps it if it leads. Followers do not fetch below "
-    "their log end.",
+    "their log end. If a replica that lost its beginning leads, the others delete what they hold "
+    "before its first segment: followers adopt the leader's log start.",
     reader="Consumers skip the missing records without an error.",
     actions=(COMPARE_REPLICAS, SAVE_RECORDS),
     lookalikes=(RETENTION_AT_OTHER_TIMES,),

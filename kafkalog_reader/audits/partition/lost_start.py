@@ -25,18 +25,17 @@ from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.tables.lost_start import ALWAYS_COMPACTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-
-_OFFSET_INDEX = ".index"
+    from kafkalog_reader.io.evidence import PartitionDirectory
 
 
 def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings; an offset index below the first log of a topic that keeps all is a lost one.
+    """The findings; indexes below the first log of a topic that keeps all are a lost beginning.
 
     So is what another copy has there. The logs of groups and transactions begin at 0 in any case:
     their policy is never changed, as that of another topic may have been.
@@ -44,33 +43,24 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
     if not audit.kept_because:
         yield from found
         return
-    reported = set()
+    reported: set[PartitionDirectory] = set()
     first = {each.files.directory: first_base(each.files) for each in audit.everyone}
     for each in found:
-        base = first.get(each.directory) if each.directory is not None else None
-        name = posixpath.basename(each.file or "")
-        segment = parse_segment_file_name(name)
-        if (
-            each.code == ORPHAN_INDEX
-            and segment is not None
-            and name.endswith(_OFFSET_INDEX)
-            and base is not None
-            and segment.base_offset < base
-        ):
+        offsets = _before_first(each, first)
+        if each.directory is None or offsets is None:
+            yield each
+        elif each.directory not in reported:  # the indexes come in order
             reported.add(each.directory)
             yield finding(
                 SEGMENT_MISSING,
                 f"{each.file}: its .log is missing, and nothing deletes segments of a topic that "
-                f"{audit.kept_because}: {offsets_are(segment.base_offset, base)} missing"
-                f"{_except_compacted(audit)}",
+                f"{audit.kept_because}: {offsets_are(*offsets)} missing{_except_compacted(audit)}",
                 directory=each.directory,
                 file=each.file,
-                offsets=(segment.base_offset, base),
+                offsets=offsets,
                 lookalikes=(),
-                evidence={"traces": name},
+                evidence={"traces": posixpath.basename(each.file or "")},
             )
-        else:
-            yield each
     for replica, others in lacking_starts(audit):
         if replica.directory not in reported:
             reported.add(replica.directory)
@@ -99,6 +89,19 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
                 lookalikes=(),
                 evidence={"logStartOffset": base},
             )
+
+
+def _before_first(
+    each: Finding, first: Mapping[PartitionDirectory, int | None]
+) -> tuple[int, int] | None:
+    """The offsets of an index without a log, up to the first log; None if it is none such."""
+    segment = parse_segment_file_name(posixpath.basename(each.file or ""))
+    if each.code != ORPHAN_INDEX or segment is None or each.directory is None:
+        return None
+    base = first.get(each.directory)
+    if base is None or segment.base_offset >= base:
+        return None
+    return segment.base_offset, base
 
 
 def with_lost_ends(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotC
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
+from kafkalog_reader.audits.partition.lost_start import lacking_starts
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.tables.audit_table import AuditTable
 from kafkalog_reader.tables.schemas.audits import DIVERGENCE
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 EQUAL: Final = "equal"
 AHEAD: Final = "ahead"
 EXPIRED: Final = "expired"
+MISSING: Final = "missing"
 SUPERSEDED: Final = "superseded"
 FORK: Final = "fork"
 ALONE: Final = "alone"
@@ -34,7 +36,7 @@ _KINDS: Final = {
     DifferenceKind.DAMAGED: "damaged",
     DifferenceKind.HIDDEN: "hidden",
     DifferenceKind.UNCOVERED: "uncovered",
-    DifferenceKind.MISSING: "missing",
+    DifferenceKind.MISSING: MISSING,
     DifferenceKind.CONFLICT: "conflict",
     DifferenceKind.NOT_COMPARED: NOT_COMPARED,
 }
@@ -98,7 +100,8 @@ def _kind(audit: PartitionAudit, branch: Branch) -> str:
         return SUPERSEDED
     if any(replica.log_end <= branch.first_offset for replica in absent):
         return AHEAD
-    return EXPIRED
+    lost = [replica for replica, _ in lacking_starts(audit)]
+    return MISSING if any(replica in lost for replica in absent) else EXPIRED
 
 
 def _of_branch(audit: PartitionAudit, branch: Branch, kind: str) -> dict[str, Any]:

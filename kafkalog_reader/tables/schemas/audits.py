@@ -116,9 +116,9 @@ DIVERGENCE: Final = (
     Column(
         "kind",
         pa.string(),
-        "equal on all; ahead, expired, superseded or fork: on some; alone: one copy supplied; "
-        "cleaned, damaged, hidden, uncovered, missing or conflict: a difference inside such a "
-        "range; notCompared",
+        "equal on all; ahead, expired, missing (no retention explains the log start of others), "
+        "superseded or fork: on some; alone: one copy supplied; cleaned, damaged, hidden, "
+        "uncovered, missing or conflict: a difference inside such a range; notCompared",
     ),
     Column("brokers", pa.list_(pa.int32()), "node ids of the replicas that hold it"),
     Column("replicas", pa.list_(pa.string()), "names of these replicas"),
