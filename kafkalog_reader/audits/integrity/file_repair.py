@@ -28,6 +28,21 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decompress:
+    """Write what a compressed file holds to a new file; the compressed one stays.
+
+    Attributes:
+        path: of the compressed file.
+        target: of the new one, which nothing may overwrite.
+        program: writes what a file holds to standard output.
+    """
+
+    path: str
+    target: str
+    program: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
     """Write a text file; what is there is moved away before.
 
@@ -128,7 +143,7 @@ class RunAgain:
     partition: int = 0
 
 
-FileRepair = Move | Write | Rewrite | FlipBit | Copy | Format
+FileRepair = Move | Decompress | Write | Rewrite | FlipBit | Copy | Format
 Repair = FileRepair | SetOffset | RunAgain
 
 

@@ -12,7 +12,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
     HOSTILE_NAME,
     UNSAFE_PATH_SKIPPED,
 )
-from kafkalog_reader.audits.integrity.file_repair import Move
+from kafkalog_reader.audits.integrity.file_repair import Decompress, Move
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name, shown
 
@@ -26,7 +26,13 @@ _SEGMENT_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex", ".snapsh
 _STATES: Final = (".deleted", ".cleaned", ".swap")
 _RENAMED_LOG: Final = re.compile(r"\.?([0-9]{20})\.log.+", re.ASCII | re.DOTALL)
 """A segment to which somebody gave another name: compressed, a backup, half a transfer."""
-_COMPRESSED: Final = (".gz", ".zst", ".xz", ".bz2", ".lz4", ".lzo", ".zip")
+_DECOMPRESSION: Final = {
+    ".gz": "gzip -dc", ".zst": "zstd -dc", ".xz": "xz -dc", ".bz2": "bzip2 -dc", ".lz4": "lz4 -dc",
+    ".lzo": "lzop -dc", ".zip": "unzip -p",
+}  # fmt: skip
+"""What writes the content of a file to standard output, by the end of its name."""
+BASE_OFFSET: Final = "baseOffset"
+"""In the evidence: of the missing segment."""
 _MAX_LISTED: Final = 1000
 """Maximum findings for one directory, which may hold a million strange names."""
 
@@ -70,7 +76,8 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str], names: Collection[str])
         )
     segment = _segment_of(entry.name)
     if segment is not None and stat.S_ISREG(mode) and segment not in names:
-        return _missing_segment(replica, entry.name, size, segment)
+        is_indexed = segment.removesuffix(".log") + ".index" in names
+        return _missing_segment(replica, entry.name, size, segment, is_indexed=is_indexed)
     if segment is not None or _is_strange(entry.name):
         return finding(
             HOSTILE_NAME,
@@ -87,22 +94,31 @@ def _segment_of(name: str) -> str | None:
     return None if match is None or name.endswith(_STATES) else f"{match[1]}.log"
 
 
-def _missing_segment(replica: Replica, name: str, size: int, segment: str) -> Finding:
+def _missing_segment(
+    replica: Replica, name: str, size: int, segment: str, *, is_indexed: bool
+) -> Finding:
+    """A start would delete the index of the segment; retention deletes it with the segment."""
     file = replica.file(shown(name))
-    is_compressed = name.lower().endswith(_COMPRESSED)
-    how = "decompress it, and give it" if is_compressed else "give it"
     path = replica.directory.path
-    rename = Move(path=posixpath.join(path, name), target=posixpath.join(path, segment))
+    source, target = posixpath.join(path, name), posixpath.join(path, segment)
+    program = _DECOMPRESSION.get(posixpath.splitext(name)[1].lower())
+    how = "give it" if program is None else "decompress it, and give it"
+    loses = "before a start, which would delete its indexes" if is_indexed else "before a start"
     return finding(
         HOSTILE_NAME,
         f"{file}: {size:,} bytes that Kafka does not read, and that may be the "
-        f"missing segment {segment}: {how} that name before a start, which would delete its "
-        "indexes",
+        f"missing segment {segment}: {how} that name {loses}",
         severity="H",
+        confidence="likely" if is_indexed else "possible",
         directory=replica.directory,
         file=file,
+        evidence={BASE_OFFSET: int(segment.removesuffix(".log"))},
         actions=(RESTORE_OLD_SEGMENTS,),
-        repairs=() if is_compressed else (rename,),
+        repairs=(
+            Move(path=source, target=target)
+            if program is None
+            else Decompress(path=source, target=target, program=program),
+        ),
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
-from kafkalog_reader.audits.catalogue.input_rules import FOLDER_OF_ANOTHER_PARTITION
+from kafkalog_reader.audits.catalogue.input_rules import FOLDER_OF_ANOTHER_PARTITION, HOSTILE_NAME
 from kafkalog_reader.audits.integrity.damage import is_severe
+from kafkalog_reader.audits.integrity.name_findings import BASE_OFFSET
 from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.lost_already import (
     LostAlready,
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
-_RENAME_FIRST = "first give folders the names of their partitions ({code}), and make the plan again"
+_RENAME_FIRST = "first give {what} ({code}), and make the plan again"
+_FOLDERS = "folders the names of their partitions"
+_SEGMENTS = "segments their names back"
 
 
 class Decisions:
@@ -89,6 +92,8 @@ class Decisions:
         self._lost_already += lost_already(audit, own)
         if audit.misnamed:
             self._misnamed = FOLDER_OF_ANOTHER_PARTITION
+        elif _has_lost_name(audit, own):
+            self._misnamed = self._misnamed or HOSTILE_NAME
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
@@ -190,4 +195,24 @@ def _renamed_first(decided: Choice | Unanswered, code: str) -> Unanswered:
     if isinstance(decided, Unanswered):
         return decided
     brokers = tuple(sorted(each for each in {*decided.paths, *decided.lacking} if each >= 0))
-    return Unanswered(name=decided.name, reason=_RENAME_FIRST.format(code=code), brokers=brokers)
+    what = _SEGMENTS if code == HOSTILE_NAME else _FOLDERS
+    reason = _RENAME_FIRST.format(what=what, code=code)
+    return Unanswered(name=decided.name, reason=reason, brokers=brokers)
+
+
+def _has_lost_name(audit: PartitionAudit, found: Iterable[Finding]) -> bool:
+    """Whether a file that Kafka does not read is a segment that no copy has.
+
+    Its index is still there, and the next start would delete it.
+    """
+    return any(
+        each.code == HOSTILE_NAME
+        and is_severe(each)
+        and each.confidence == "likely"
+        and not _holds(audit, int(dict(each.evidence)[BASE_OFFSET]))
+        for each in found
+    )
+
+
+def _holds(audit: PartitionAudit, offset: int) -> bool:
+    return any(each.log_start <= offset < each.log_end for each in audit.everyone)
