@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.input_rules import HOSTILE_NAME
+from kafkalog_reader.audits.catalogue.log_rules import STRAY_LOG
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.name_findings import BASE_OFFSET
 from kafkalog_reader.audits.plan.choosing import choice_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _RENAME_FIRST: Final = "first {what}, and make the plan again"
 _FOLDERS_FIRST: Final = f"give folders the names of their partitions ({REPLICA_DIRECTORY_MISSING})"
+_LOGS_FIRST: Final = f"move aside log files that are none ({STRAY_LOG})"
 _SEGMENTS_FIRST: Final = f"give segments their names back ({HOSTILE_NAME})"
 
 
@@ -92,6 +94,8 @@ class Decisions:
         self._lost_already += lost_already(audit, own)
         if audit.misnamed:
             self._first = audit.misnamed[0].what_first
+        elif any(each.code == STRAY_LOG for each in own):
+            self._first = self._first or _LOGS_FIRST
         elif _has_lost_name(audit, own):
             self._first = self._first or _SEGMENTS_FIRST
         if self._no_plan:
