@@ -78,7 +78,7 @@ def _has_zookeeper(incident: Incident) -> bool:
 
 
 def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
-    """The brokers that an action is about, for its text."""
+    """The brokers that an action is about, for its text; a log directory of one is that broker."""
     names = dict.fromkeys(
         name
         for incident in kind.incidents
@@ -88,9 +88,10 @@ def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
     )
     if not names:
         return {}
-    ordered = sorted(names, key=lambda each: (len(each), each))
-    where = joined(ordered) if len(names) <= _NAMED else "these brokers"
-    return {"where": where, "are_several": len(names) > 1}
+    whole = [each for each in names if each.rpartition(" (")[0] not in names]
+    ordered = sorted(whole, key=lambda each: (len(each), each))
+    where = joined(ordered) if len(ordered) <= _NAMED else "these brokers"
+    return {"where": where, "are_several": len(ordered) > 1}
 
 
 def _acted_on(each: Finding, action: str) -> list[str]:

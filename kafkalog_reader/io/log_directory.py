@@ -95,20 +95,27 @@ def exchanged_labels(roots: Iterable[LogDirectory]) -> tuple[LogDirectory, ...]:
         wrong = left
 
 
-def exchange_text(exchanged: Sequence[LogDirectory]) -> str:
-    """Which labels were exchanged, and which node ids the files have."""
-    found = (f"{root.named}={shown(root.path)} has node id {root.broker_id}" for root in exchanged)
-    return (
-        "the labels of the paths are exchanged: according to meta.properties, "
-        f"{', '.join(found)}. These node ids are used"
-    )
+def are_disks_exchanged(roots: Iterable[LogDirectory], exchanged: Sequence[LogDirectory]) -> bool:
+    """Whether other paths with these labels have their node ids: the labels are right then."""
+    labels = {each.named for each in exchanged}
+    others = (each for each in roots if each not in exchanged)
+    return any(each.named in labels and each.named == str(each.broker_id) for each in others)
+
+
+def exchange_text(roots: Iterable[LogDirectory], exchanged: Sequence[LogDirectory]) -> str:
+    """What was exchanged, labels or disks, and which node ids the files have."""
+    found = (f"{each.named}={shown(each.path)} has node id {each.broker_id}" for each in exchanged)
+    node_ids = f"according to meta.properties, {', '.join(found)}"
+    if are_disks_exchanged(roots, exchanged):
+        return f"disks of nodes are exchanged: {node_ids}, unlike the other paths of these labels"
+    return f"the labels of the paths are exchanged: {node_ids}. These node ids are used"
 
 
 def warn_of_labels(roots: Sequence[LogDirectory]) -> None:
     """Name the paths that were given with another node id than their files have."""
     exchanged = exchanged_labels(roots)
     if exchanged:
-        logger.warning("%s", exchange_text(exchanged))
+        logger.warning("%s", exchange_text(roots, exchanged))
     for root in _wrongly_labelled(roots):
         if root not in exchanged:
             logger.warning(

@@ -40,12 +40,17 @@ def action_lines(
 
 
 def to_do_lines(
-    actions: Iterable[str], repairs: Iterable[Repair], columns: int, *, indent: int
+    actions: Iterable[str],
+    repairs: Iterable[Repair],
+    columns: int,
+    *,
+    indent: int,
+    is_said: bool = False,
 ) -> Iterator[Line]:
-    """What to do about one finding, and the commands for it."""
+    """What to do about one finding, and the commands for it; these alone if the text was said."""
     commands = repair_commands(repairs)
     for number, action in enumerate(actions):
-        if action != NOTHING_TO_DO:
+        if action != NOTHING_TO_DO and not is_said:
             text = f"→ {ACTIONS[action].text()}"
             yield from wrapped(text, columns, indent=indent, hanging=2)
         for command in () if number else commands:

@@ -18,6 +18,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     NOTHING_TO_DO,
     SAVE_RECORDS,
     SET_GROUP_OFFSET,
+    SET_NO_OFFSET_YET,
     SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
-_NOT_FIRST: Final = frozenset({LET_BEST_LEAD, SET_GROUP_OFFSET, NOTHING_TO_DO})
+_NOT_FIRST: Final = frozenset({LET_BEST_LEAD, SET_NO_OFFSET_YET, SET_GROUP_OFFSET, NOTHING_TO_DO})
 """Actions that the order of starts takes, or that come after it."""
 _URGENCY: Final = {code: place for place, code in enumerate(ACTIONS)}
 

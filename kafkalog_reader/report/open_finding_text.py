@@ -34,6 +34,7 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield ()
     groups = [*_paragraphs([e for e in plan.open_findings if e not in plan.missing_directories])]
     done: set[object] = set()
+    said: set[tuple[str, ...]] = set()
     for same, text in groups[:_SHOWN]:
         first = same[0]
         beginning = (Span(f"{_head(first)} ", Style.LOST),)
@@ -42,7 +43,9 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
         to_do = first.actions, repairs
         if (first.log_directory is not None or repairs) and to_do not in done:
             done.add(to_do)
-            yield from to_do_lines(first.actions, repairs, columns, indent=2)
+            is_said = first.actions in said and bool(repairs)
+            yield from to_do_lines(first.actions, repairs, columns, indent=2, is_said=is_said)
+            said.add(first.actions)
     if left := sum(len(same) for same, _ in groups[_SHOWN:]):
         yield (Span(f"... {left:,} more (--format json)"),)
     yield from _more_lines(plan, columns)
@@ -76,7 +79,12 @@ def _paragraphs(
             yield same, f"{_names(same)}: {same[0].message}"
         if rest := [each for same in alike[in_full:] for each in same]:
             title = CATALOGUE[rest[0].code].title
-            yield rest, f"{_names(rest)}: {title} (--format json has each)"
+            yield rest, f"{_names(rest)}: {title} ({_more(rest)}--format json has each)"
+
+
+def _more(rest: Sequence[OpenFinding]) -> str:
+    """How many they are, unless the names of partitions show it."""
+    return f"{len(rest):,} more, " if len(rest) > len({each.name for each in rest}) else ""
 
 
 def _names(same: Sequence[OpenFinding]) -> str:

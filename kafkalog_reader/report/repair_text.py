@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.integrity.file_repair import (
     Copy,
+    Decompress,
     FlipBit,
     Format,
     Move,
@@ -117,6 +118,8 @@ def keep_commands(root: str, name: str) -> tuple[str, ...]:
 def _commands(repair: Repair) -> Iterator[str]:
     if isinstance(repair, Move):
         yield from move_commands(repair)
+    elif isinstance(repair, Decompress):
+        yield f"{repair.program} {shell_word(repair.path)} > {shell_word(repair.target)}"
     elif isinstance(repair, Copy):
         host = "HOST_OF_" + re.sub(r"[^A-Z0-9]+", "_", repair.node.upper()).strip("_")
         yield from fetch_commands(host, repair.source, repair.path, leave_out=repair.leave_out)

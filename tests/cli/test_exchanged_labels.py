@@ -64,6 +64,28 @@ def test_disks_of_two_brokers_may_be_exchanged(tmp_path: Path) -> None:
     ]
 
 
+def test_disks_that_are_exchanged_go_back_before_anything_else(tmp_path: Path, run: Run) -> None:
+    """Each node refuses two disks of different nodes: MetaPropertiesEnsemble#verify, Kafka 4.4.
+
+    Broker 3, which comes up, lacks committed records; they are not lost when the disks are back.
+    """
+    long, short = (replica(log, high_watermark=2) for log in ("0-3/e0", "0-1/e0"))
+    for number, held in ((1, long), (2, long), (3, short)):
+        log_directory(number, held).write(tmp_path / f"{number}a")
+    for number in (1, 2):
+        log_directory(number, replica("0-1/e0", topic="u")).write(tmp_path / f"{number}b")
+    labels = {"1a": 1, "2b": 1, "2a": 2, "1b": 2, "3a": 3}
+    paths = [f"{label}={tmp_path}/{disk}" for disk, label in labels.items()]
+    answer = run("verify", *paths)
+    words = " ".join(answer.out.split())
+    assert answer.status == 1
+    assert "exchange the disks or their mounts" in words
+    assert f"1={tmp_path}/2b has node id 2, 2={tmp_path}/1b has node id 1" in words
+    for wrong in ("restore meta.properties", "leave out what", "move one of the two", "KL-903"):
+        assert wrong not in words
+    assert "NO PLAN" in run("plan", *paths).out
+
+
 @pytest.mark.parametrize("command", ["verify", "plan", "ls", "records", "recoveries", "salvage"])
 def test_each_command_says_so_in_one_warning(
     command: str, three: Path, run: Run, tmp_path: Path

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from kafkalog_reader.audits.catalogue.actions import FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD
+from dataclasses import replace
+
+from kafkalog_reader.audits.catalogue.actions import (
+    FORBID_UNCLEAN_ELECTION,
+    LET_BEST_LEAD,
+    RENAME_FOLDER,
+)
 from kafkalog_reader.audits.integrity.finding import Finding
-from kafkalog_reader.cli.incident import Incident
-from kafkalog_reader.cli.incident_actions import commands_of, first_actions
+from kafkalog_reader.cli.incident import Incident, IncidentKind
+from kafkalog_reader.cli.incident_actions import brokers_of, commands_of, first_actions
 from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 
 FREEZE = "unclean.leader.election.enable=false"
@@ -42,3 +48,16 @@ def test_without_kraft_the_brokers_files_forbid_unclean_elections() -> None:
 
 def test_commands_of_an_action_that_is_not_named_are_left_out() -> None:
     assert commands_of([LET_BEST_LEAD], [forked("t")]) == []
+
+
+def test_a_broker_is_named_once_whether_a_finding_is_about_it_or_one_of_its_disks() -> None:
+    """KL-310 is about a broker where no folder is, and about a disk where a -stray one is."""
+    actions = (RENAME_FOLDER,)
+    root = LogDirectory(path="/mnt/b1/data1", broker_id=1, disk="data1")
+    place = PartitionDirectory(path=f"{root.path}/t-0", log_directory=root, topic="t", partition=0)
+    of_disk = Finding(code="KL-310", severity="H", message="gone", directory=place, actions=actions)
+    of_brokers = replace(of_disk, directory=None, evidence=(("brokers", "1, 2"),))
+    kind = IncidentKind(
+        tuple(Incident("t-0", each, (each,), "t") for each in (of_disk, of_brokers))
+    )
+    assert brokers_of(kind, RENAME_FOLDER) == {"where": "brokers 1 and 2", "are_several": True}

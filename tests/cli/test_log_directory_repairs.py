@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 HEALED = captures.path("s3_2/healed")
 STOPPED = captures.path("everything/stopped")
-ON_FILES = ("mv ", "mkdir ", "printf ", "ssh ")
+ON_FILES = ("mv ", "mkdir ", "printf ", "ssh ", "gzip ")
 
 
 @pytest.fixture
@@ -70,6 +71,30 @@ def test_a_renamed_partition_folder_is_renamed_back(state: Path, run: Run) -> No
     assert "do not start broker 2 yet" in compared
     (down,) = (row for row in recoveries(run, ".") if row["outcome"] != "loads")
     assert (down["brokerId"], down["partition"], down["outcome"]) == (2, None, "brokerAborts")
+    do(commands)
+    assert run("plan", ".") == sound
+
+
+def test_a_segment_that_no_copy_has_is_decompressed_before_there_is_a_plan(
+    state: Path, run: Run
+) -> None:
+    """The start would delete its index, and begin an empty log: LogLoader#removeOrphanIndexes."""
+    sound = run("plan", ".")
+    for number in range(3):
+        path = state / f"broker-{number}" / "t-0" / "00000000000000000000.log"
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    plan = run("plan", ".").out
+    assert plan.startswith("NO PLAN t-0: first give segments their names back (KL-003), and make")
+    assert plan.count("decompress those that somebody compressed") == 1
+    compared = CliRunner().invoke(replica_diff, ["."], standalone_mode=False).stdout
+    commands = [
+        f"gzip -dc ./broker-{n}/t-0/00000000000000000000.log.gz "
+        f"> ./broker-{n}/t-0/00000000000000000000.log"
+        for n in range(3)
+    ]
+    for out in (plan, run("verify", ".").out, compared):
+        assert [each for each in shell_commands(out) if each.startswith("gzip")] == commands
     do(commands)
     assert run("plan", ".") == sound
 
@@ -187,6 +212,24 @@ def test_an_empty_meta_properties_is_found_by_every_command(state: Path, run: Ru
     assert properties((state / "broker-1" / META).read_text()) == properties(written)
     assert (state / "aside" / "broker-1" / META).read_text() == ""
     assert "KL-312" not in run("verify", ".").out
+
+
+def test_a_label_does_not_make_a_lost_meta_properties_sound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    """KafkaRaftServer#initializeLogDirs, Kafka 4.4: a node of KRaft does not start without it."""
+    shutil.copytree(STOPPED / "broker-0", tmp_path / "logs")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs" / META).unlink()
+    assert {run("verify", path).status for path in ("logs", "0=logs")} == {1}
+    words = " ".join(run("verify", "0=logs").out.split())
+    assert "KL-312 HIGH" in words
+    assert "left out where no metadata log is left" in words
+    assert "KL-312 HIGH" in run("plan", "0=logs").out
+    for path in (tmp_path / "logs").iterdir():  # nothing but partition folders was copied
+        if path.is_file():
+            path.unlink()
+    assert "KL-312" not in run("verify", "0=logs").out
 
 
 def test_a_reserved_directory_id_is_named_by_every_command(state: Path, run: Run) -> None:

@@ -147,6 +147,7 @@ def _history(replica: Replica) -> History:
             {interval.leader_epoch for interval in data.intervals}
             | {entry.leader_epoch for entry in cache_of(replica).entries}
         ),
+        data=data,
     )
 
 

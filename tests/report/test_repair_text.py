@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.integrity.file_repair import Copy, Move, SetOffset, Write
+from kafkalog_reader.audits.integrity.file_repair import (
+    Copy,
+    Decompress,
+    Move,
+    SetOffset,
+    Write,
+)
 from kafkalog_reader.report.repair_text import (
     keep_commands,
     move_commands,
@@ -38,6 +45,13 @@ def test_a_folder_is_made_only_for_what_leaves_its_own(tmp_path: Path) -> None:
     run(commands, tmp_path)
     assert (tmp_path / "aside/t-0/x").read_text() == "x"
     assert list((tmp_path / "t-0").iterdir()) == []
+
+
+def test_a_decompressed_file_has_the_content_and_the_compressed_one_stays(tmp_path: Path) -> None:
+    (tmp_path / "a b.gz").write_bytes(gzip.compress(b"content"))
+    run(repair_commands([Decompress(path="a b.gz", target="a b", program="gzip -dc")]), tmp_path)
+    assert (tmp_path / "a b").read_bytes() == b"content"
+    assert gzip.decompress((tmp_path / "a b.gz").read_bytes()) == b"content"
 
 
 def test_what_is_rewritten_is_kept_beside_the_log_directory(tmp_path: Path) -> None:

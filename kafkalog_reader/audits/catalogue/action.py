@@ -16,7 +16,8 @@ class Action:
         code: ``A5``.
         name: ``start-best-first``.
         short: the imperative, a line or two; names its subject as ``{where}`` (with ``{are}`` and
-            ``{their}``) and the replica that should lead as ``{best}``.
+            ``{their}``), the second time as ``{they}``, and the replica that should lead as
+            ``{best}``.
         explanation: why, and how, in full.
         warnings: what goes wrong when it is done otherwise.
         command: a template, lines behind ``#`` are comments; what must be filled in is in capitals.
@@ -46,6 +47,7 @@ class Action:
             best=best,
             are="are" if are_several else "is",
             their="their" if are_several else "its",
+            they="they" if are_several else "it",
             until=until,
         )
 

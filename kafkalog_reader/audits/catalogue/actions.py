@@ -206,7 +206,8 @@ RESTORE_IDENTITY: Final = action(
     "A27",
     "restore-identity",
     short="while {where} {are} stopped, restore meta.properties: node.id as in its "
-    "server.properties, cluster.id as on the other nodes, directory.id as the metadata log has it",
+    "server.properties, cluster.id as on the other nodes; directory.id as the metadata log has it, "
+    "or left out where no metadata log is left",
     explanation="meta.properties says which cluster, node and directory the files belong to. A "
     "broker refuses to start with one that contradicts its configuration. Where the metadata log "
     "shows the whole content, kafkalog prints the command that writes it. Without a metadata log, "
@@ -223,7 +224,8 @@ RETURN_DIRECTORY: Final = action(
     "A48",
     "return-directory",
     short="while {where} {are} stopped, give each log directory back to the node that its "
-    "meta.properties names; correct node.id only if the directory was always this node's",
+    "meta.properties names: exchange the disks or their mounts; correct node.id only if the "
+    "directory was always this node's",
     explanation="The log directories of one node name different nodes: a disk of another node is "
     "mounted here, or a path was given with the wrong node. With its node.id changed, the node "
     "would set the replicas of the other one aside, and the other one would begin with empty ones.",
@@ -255,7 +257,7 @@ RESTORE_DIRECTORY: Final = action(
 RENAME_FOLDER: Final = action(
     "A40",
     "rename-folder",
-    short="do not start {where} yet; while {where} {are} stopped, give each folder the name of the "
+    short="do not start {where} yet; while {they} {are} stopped, give each folder the name of the "
     "partition that it holds, then run the same command again",
     explanation="A broker takes the name of a folder for the partition in it, and reads no record "
     "to check that. Until the folders have their names again, no comparison and no order of starts "
@@ -265,6 +267,21 @@ RENAME_FOLDER: Final = action(
         "Run the commands once: a second time they exchange two folders again.",
     ),
     command="mv /mnt/b1/kafka-logs/WRONG-N /mnt/b1/kafka-logs/TOPIC-N",
+)
+RENAME_LOGS: Final = action(
+    "A50",
+    "rename-logs",
+    short="do not start {where} yet; while {they} {are} stopped, give each log file the name of "
+    "the segment that it holds, then run the same command again",
+    explanation="A broker takes the name of a log file for the first offset in it, and places "
+    "every batch by it. Until the files have their names again, no comparison and no order of "
+    "starts is right for the partition. Move nothing aside before: no batch is damaged.",
+    warnings=(
+        "Run the commands once: a second time they exchange two files again.",
+        "If the index files were renamed, too, the next run finds indexes that point to the wrong "
+        "places, and says which to move aside.",
+    ),
+    command="mv TOPIC-N/WRONG.log TOPIC-N/BASE_OFFSET.log",
 )
 RESTORE_TOPIC_ID: Final = action(
     "A28",
@@ -283,8 +300,9 @@ RESTORE_TOPIC_ID: Final = action(
 RESTORE_OLD_SEGMENTS: Final = action(
     "A42",
     "restore-old-segments",
-    short="do not start {where} yet; while {where} {are} stopped, give old segment files their "
-    "names back, and move .swap files of the segment aside: then the start keeps the old segments",
+    short="do not start {where} yet; while {they} {are} stopped, give old segment files their "
+    "names back, decompress those that somebody compressed, and move .swap files of the segment "
+    "aside: then the start keeps the old segments",
     explanation="A start deletes files that end in .deleted. A .swap file is a new segment that "
     "replaces old ones when the broker starts, and the start does not check it before. Where the "
     "old segments are still there, sound and complete, as live files or as .deleted, they hold "
@@ -523,6 +541,16 @@ ABORT_TRANSACTION: Final = action(
     warnings=("Abort only what the coordinator no longer knows as open.",),
     command="kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging --topic TOPIC "
     "--partition N",
+)
+SET_NO_OFFSET_YET: Final = action(
+    "A49",
+    "set-no-offset-yet",
+    short="set no offset of the group yet: first do what else is said here about the partition, "
+    "and run this again, because the log may hold the committed offset then",
+    explanation="While segments or copies of the partition can still be repaired, the files do not "
+    "show where its log will begin and end. A group that is set back to the end of a damaged copy "
+    "reads records twice, although its own offset is valid once the log is repaired. Leave the "
+    "consumers of the group stopped until then.",
 )
 SET_GROUP_OFFSET: Final = action(
     "A12",

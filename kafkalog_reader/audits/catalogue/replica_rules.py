@@ -26,6 +26,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
 from kafkalog_reader.audits.catalogue.traps import (
     BEGINS_AT_TIERED_OFFSET,
+    CLEANED_BEFORE_COPIED,
     COMPACTED_FURTHER,
     COPIED_AGAIN,
     COPIED_WHILE_RUNNING,
@@ -272,7 +273,7 @@ EPOCH_NUMBER_COLLISION: Final = rule(
     "at all.",
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS, REPORT_DEFECT),
-    lookalikes=(FIRST_EPOCH_CLIPPED, OLD_MESSAGE_FORMAT),
+    lookalikes=(FIRST_EPOCH_CLIPPED, OLD_MESSAGE_FORMAT, CLEANED_BEFORE_COPIED),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 LEGACY_DIVERGENCE: Final = rule(

@@ -296,6 +296,15 @@ UNKNOWN_FIELDS: Final = trap(
     looks="Bytes or keys that this release does not know.",
     how_to_tell="The version of the file or record is a known one. A higher version is KL-006.",
 )
+CLEANED_BEFORE_COPIED: Final = trap(
+    "T38",
+    "cleaned-before-copied",
+    situation="The cleaner removed the first batches of a leader epoch before a follower fetched "
+    "them: the follower was away, or was created later.",
+    looks="Its leader-epoch-checkpoint has that epoch later than the leader's has it.",
+    how_to_tell="The follower has no batch between the two offsets, and from the later one on both "
+    "have the same.",
+)
 
 TRAPS: Final[Mapping[str, Trap]] = MappingProxyType(declared())
 """Every trap by its code."""

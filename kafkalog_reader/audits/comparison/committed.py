@@ -176,6 +176,7 @@ def fork_of(one: History, other: History) -> LineageFork:
         other.lineage,
         max(one.log_start_offset, other.log_start_offset),
         min(one.log_end_offset, other.log_end_offset),
+        data=(one.data, other.data),
     )
 
 

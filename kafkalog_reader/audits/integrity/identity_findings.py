@@ -24,12 +24,12 @@ from kafkalog_reader.audits.recovery.disks import (
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import parse_meta_properties
 from kafkalog_reader.io.evidence import PartitionDirectory
-from kafkalog_reader.io.log_directory import exchange_text, live_partitions
+from kafkalog_reader.io.log_directory import are_disks_exchanged, exchange_text, live_partitions
 from kafkalog_reader.io.names import META_PROPERTIES, shown
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
@@ -39,15 +39,27 @@ _OF_OTHER_NODE: Final = (" says node ", "the path was given as broker ")
 """In the problem of a file that may be right, in a directory that is another node's."""
 
 
-def labels_finding(exchanged: Sequence[LogDirectory]) -> Finding:
-    """The finding about paths that were given with each other's node ids: no file is wrong."""
-    return finding(
-        META_PROPERTIES_PROBLEM,
-        f"{exchange_text(exchanged)}; if the labels are right, the files were exchanged",
-        severity="M",
-        directory=PartitionDirectory.whole(exchanged[0]),
-        actions=(LEAVE_ONE_OUT,),
-    )
+def exchange_findings(
+    roots: Sequence[LogDirectory], exchanged: Sequence[LogDirectory]
+) -> Iterator[Finding]:
+    """Yield the finding about paths that were given with each other's node ids: no file is wrong.
+
+    Where the disks were exchanged, it is one finding for each.
+
+    Args:
+        roots: all that were supplied.
+        exchanged: those with a wrong label.
+    """
+    message = exchange_text(roots, exchanged)
+    are_disks = are_disks_exchanged(roots, exchanged)
+    for root in exchanged if are_disks else exchanged[:1]:
+        yield finding(
+            META_PROPERTIES_PROBLEM,
+            message if are_disks else f"{message}; if the labels are right, disks were exchanged",
+            severity="H" if are_disks else "M",
+            directory=PartitionDirectory.whole(root),
+            actions=(RETURN_DIRECTORY,) if are_disks else (LEAVE_ONE_OUT, RETURN_DIRECTORY),
+        )
 
 
 def identity_finding(
@@ -55,6 +67,7 @@ def identity_finding(
     lines: tuple[str, ...] = (),
     *,
     is_kraft: bool = False,
+    has_zookeeper: bool = False,
     has_label: bool = True,
 ) -> Finding | None:
     """The finding about one log directory; None if its file is sound.
@@ -63,6 +76,7 @@ def identity_finding(
         root: supplied as a whole.
         lines: the file as it should be; empty if that is unknown.
         is_kraft: the cluster is known to have a metadata log; the directory may show it, too.
+        has_zookeeper: another log directory is of a broker with ZooKeeper.
         has_label: False where the node id that was given does not count.
     """
     path = posixpath.join(root.path, META_PROPERTIES)
@@ -73,7 +87,7 @@ def identity_finding(
     try:
         content = read_if_present(path, METADATA_LIMIT, context=root.context)
         if content is None:
-            severity, problem = _missing(root, is_kraft=is_kraft)
+            severity, problem = _missing(root, is_kraft=is_kraft, has_zookeeper=has_zookeeper)
             actions = (RESTORE_IDENTITY,)
             repairs = (Write(path=path, lines=lines),) if lines else ()
         else:
@@ -116,8 +130,8 @@ def _refused_together(root: LogDirectory, path: str, *, is_kraft: bool) -> str:
     return fatal
 
 
-def _missing(root: LogDirectory, *, is_kraft: bool) -> tuple[str, str]:
-    """Severity and problem."""
+def _missing(root: LogDirectory, *, is_kraft: bool, has_zookeeper: bool) -> tuple[str, str]:
+    """Severity and problem; a release without topic ids, before 2.8, has ZooKeeper."""
     if is_kraft and is_copied_with_its_files(root.path):
         return "H", "missing: the node does not start without it"
     signs = release_signs(root.path)
@@ -125,7 +139,7 @@ def _missing(root: LogDirectory, *, is_kraft: bool) -> tuple[str, str]:
         return "I", "missing, as before release 0.9: give the broker as N=PATH"
     if root.broker_id is not None:
         return (
-            "M",
+            "H" if signs.topic_ids and not has_zookeeper else "M",
             f"missing; the directory is taken for that of node {root.broker_id}. A KRaft node does "
             "not start without the file",
         )

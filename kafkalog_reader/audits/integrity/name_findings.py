@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 import re
 import stat
@@ -12,8 +13,10 @@ from kafkalog_reader.audits.catalogue.input_rules import (
     HOSTILE_NAME,
     UNSAFE_PATH_SKIPPED,
 )
-from kafkalog_reader.audits.integrity.file_repair import Move
+from kafkalog_reader.audits.integrity.file_repair import Decompress, Move
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.io.file_listing import listed_files
 from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name, shown
 
 if TYPE_CHECKING:
@@ -21,12 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.io.evidence import PartitionDirectory
 
 _SEGMENT_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 _STATES: Final = (".deleted", ".cleaned", ".swap")
 _RENAMED_LOG: Final = re.compile(r"\.?([0-9]{20})\.log.+", re.ASCII | re.DOTALL)
 """A segment to which somebody gave another name: compressed, a backup, half a transfer."""
-_COMPRESSED: Final = (".gz", ".zst", ".xz", ".bz2", ".lz4", ".lzo", ".zip")
+_DECOMPRESSION: Final = {
+    ".gz": "gzip -dc", ".zst": "zstd -dc", ".xz": "xz -dc", ".bz2": "bzip2 -dc", ".lz4": "lz4 -dc",
+    ".lzo": "lzop -dc", ".zip": "unzip -p",
+}  # fmt: skip
+"""What writes the content of a file to standard output, by the end of its name."""
+BASE_OFFSET: Final = "baseOffset"
+"""In the evidence: of the missing segment."""
 _MAX_LISTED: Final = 1000
 """Maximum findings for one directory, which may hold a million strange names."""
 
@@ -52,6 +62,26 @@ def name_findings(replica: Replica) -> Iterator[Finding]:
             return
 
 
+def renamed_segments(directory: PartitionDirectory) -> Iterator[tuple[int, str]]:
+    """Base offset and file of each segment that is here only under a name which Kafka never reads.
+
+    None if the directory cannot be listed, which others report.
+    """
+    try:
+        entries = listed_files(directory)
+    except UnreadableFileError:
+        return
+    names = {entry.name for entry in entries}
+    for entry in entries:
+        segment = _segment_of(entry.name)
+        if segment is None or segment in names:
+            continue
+        with contextlib.suppress(OSError):  # deleted since it was listed
+            status = entry.stat(follow_symlinks=directory.follow_links)
+            if stat.S_ISREG(status.st_mode) and status.st_size:
+                yield int(segment[:20]), entry.name
+
+
 def _of_entry(replica: Replica, entry: os.DirEntry[str], names: Collection[str]) -> Finding | None:
     file = replica.file(shown(entry.name))
     size = 0
@@ -70,7 +100,8 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str], names: Collection[str])
         )
     segment = _segment_of(entry.name)
     if segment is not None and stat.S_ISREG(mode) and segment not in names:
-        return _missing_segment(replica, entry.name, size, segment)
+        is_indexed = segment.removesuffix(".log") + ".index" in names
+        return _missing_segment(replica, entry.name, size, segment, is_indexed=is_indexed)
     if segment is not None or _is_strange(entry.name):
         return finding(
             HOSTILE_NAME,
@@ -87,22 +118,31 @@ def _segment_of(name: str) -> str | None:
     return None if match is None or name.endswith(_STATES) else f"{match[1]}.log"
 
 
-def _missing_segment(replica: Replica, name: str, size: int, segment: str) -> Finding:
+def _missing_segment(
+    replica: Replica, name: str, size: int, segment: str, *, is_indexed: bool
+) -> Finding:
+    """A start would delete the index of the segment; retention deletes it with the segment."""
     file = replica.file(shown(name))
-    is_compressed = name.lower().endswith(_COMPRESSED)
-    how = "decompress it, and give it" if is_compressed else "give it"
     path = replica.directory.path
-    rename = Move(path=posixpath.join(path, name), target=posixpath.join(path, segment))
+    source, target = posixpath.join(path, name), posixpath.join(path, segment)
+    program = _DECOMPRESSION.get(posixpath.splitext(name)[1].lower())
+    how = "give it" if program is None else "decompress it, and give it"
+    loses = "before a start, which would delete its indexes" if is_indexed else "before a start"
     return finding(
         HOSTILE_NAME,
         f"{file}: {size:,} bytes that Kafka does not read, and that may be the "
-        f"missing segment {segment}: {how} that name before a start, which would delete its "
-        "indexes",
+        f"missing segment {segment}: {how} that name {loses}",
         severity="H",
+        confidence="likely" if is_indexed else "possible",
         directory=replica.directory,
         file=file,
+        evidence={BASE_OFFSET: int(segment.removesuffix(".log"))},
         actions=(RESTORE_OLD_SEGMENTS,),
-        repairs=() if is_compressed else (rename,),
+        repairs=(
+            Move(path=source, target=target)
+            if program is None
+            else Decompress(path=source, target=target, program=program),
+        ),
     )
 
 

@@ -141,23 +141,43 @@ class LineageFork:
     met_again: bool = False
 
 
-def lineage_fork(left: Lineage, right: Lineage, first_offset: int, next_offset: int) -> LineageFork:
-    """Compare two lineages over [first, next); offsets unknown in one of them are skipped."""
+def lineage_fork(
+    left: Lineage,
+    right: Lineage,
+    first_offset: int,
+    next_offset: int,
+    *,
+    data: tuple[Lineage, Lineage] | None = None,
+) -> LineageFork:
+    """Compare two lineages over [first, next); offsets unknown in one of them are skipped.
+
+    ``data`` has the intervals of the batches, left and right. By its checkpoint alone, an epoch
+    reaches up to the next entry, and that is the first batch that a follower got: what the leader's
+    cleaner removed before is in neither epoch there. So where the side with the lower epoch has no
+    batches, the epochs differ only if they do not agree again (T38).
+    """
     parted_at: int | None = None
+    possibly_at: int | None = None
     met_again = False
-    common = (left.clipped(first_offset, next_offset), right.clipped(first_offset, next_offset))
-    for start, _ in _cuts(common):
-        left_epoch, right_epoch = left.epoch_at(start), right.epoch_at(start)
+    common = tuple(each.clipped(first_offset, next_offset) for each in (left, right))
+    batches = tuple(each.clipped(first_offset, next_offset) for each in data or common)
+    for start, _ in _cuts((*common, *batches)):
+        left_epoch, right_epoch = (each.epoch_at(start) for each in common)
         if left_epoch is None or right_epoch is None:
             continue
-        if left_epoch != right_epoch:
-            parted_at = start if parted_at is None else parted_at
-        elif parted_at is not None:
-            met_again = True
+        if left_epoch == right_epoch:
+            possibly_at = None
+            met_again |= parted_at is not None
+            continue
+        possibly_at = start if possibly_at is None else possibly_at
+        lower = batches[0] if left_epoch < right_epoch else batches[1]
+        if parted_at is None and lower.epoch_at(start) is not None:
+            parted_at = possibly_at
+    end = max(first_offset, next_offset)
     return LineageFork(
-        offset=max(first_offset, next_offset) if parted_at is None else parted_at,
+        offset=next((each for each in (parted_at, possibly_at) if each is not None), end),
         first_offset=first_offset,
-        next_offset=max(first_offset, next_offset),
+        next_offset=end,
         met_again=met_again,
     )
 

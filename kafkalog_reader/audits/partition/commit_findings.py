@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import SET_GROUP_OFFSET, SUPPLY_WHAT_IS_MISSING
+from kafkalog_reader.audits.catalogue.actions import (
+    DO_NOT_START,
+    LOOK_FOR_A_COPY,
+    RENAME_FOLDER,
+    RESTORE_OLD_SEGMENTS,
+    SET_GROUP_OFFSET,
+    SET_NO_OFFSET_YET,
+    SUPPLY_WHAT_IS_MISSING,
+)
 from kafkalog_reader.audits.catalogue.commit_rules import (
     COMMIT_BEFORE_START,
     COMMIT_BEYOND_END,
@@ -13,6 +22,7 @@ from kafkalog_reader.audits.catalogue.commit_rules import (
     COMMIT_ON_LOST_BRANCH,
     GROUPS_HIT_BY_ELECTION,
 )
+from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.file_repair import SetOffset
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.partition.group_outcomes import (
@@ -38,6 +48,10 @@ _NAMED: Final = 3
 _IN_EVIDENCE: Final = 100
 _RESET: Final = 20
 """Groups whose offsets printed commands set; for more there is ``groups --reset-file``."""
+_MAY_BRING_BACK: Final = frozenset(
+    {DO_NOT_START, RESTORE_OLD_SEGMENTS, RENAME_FOLDER, LOOK_FOR_A_COPY}
+)
+"""Actions after which the log may begin or end elsewhere."""
 _ENDINGS: Final = {
     GroupEnding.RESET: "auto.offset.reset decides where it continues",
     GroupEnding.UNNOTICED: "no consumer notices",
@@ -45,11 +59,34 @@ _ENDINGS: Final = {
 }
 
 
-def commit_findings(audit: PartitionAudit) -> Iterator[Finding]:
+def commit_findings(audit: PartitionAudit, found: Iterable[Finding] = ()) -> Iterator[Finding]:
     """Yield one finding for each way in which commits of a partition do not hold.
 
-    The log is that of the best copy, as in the table ``group_offsets``.
+    The log is that of the best copy, as in the table ``group_offsets``. As long as other findings
+    say how records may come back, none advises to set the offset of a group.
+
+    Args:
+        audit: the partition, with what groups committed.
+        found: its other findings.
     """
+    instead = _instead_of_setting(audit, found)
+    for each in _as_the_files_are(audit):
+        if instead and each.actions[0] == SET_GROUP_OFFSET:
+            yield replace(each, actions=instead, repairs=())
+        else:
+            yield each
+
+
+def _instead_of_setting(audit: PartitionAudit, found: Iterable[Finding]) -> tuple[str, ...]:
+    """What to do before the offset of a group is set; nothing if the files show it already."""
+    if audit.unseen is not None:
+        return SUPPLY_WHAT_IS_MISSING, SET_GROUP_OFFSET
+    if any(is_severe(each) and not _MAY_BRING_BACK.isdisjoint(each.actions) for each in found):
+        return (SET_NO_OFFSET_YET,)
+    return ()
+
+
+def _as_the_files_are(audit: PartitionAudit) -> Iterator[Finding]:
     if not audit.commits or not audit.replicas:
         return
     best = best_copy(audit)
@@ -95,8 +132,7 @@ def _beyond(
         directory=best.directory,
         offsets=(best.log_end, furthest),
         evidence={**_evidence(commits), "logEndOffset": best.log_end, "safeOffset": best.log_end},
-        actions=None if audit.unseen is None else (SUPPLY_WHAT_IS_MISSING, SET_GROUP_OFFSET),
-        repairs=_resets(best, _safe(log, commits)) if audit.unseen is None else (),
+        repairs=_resets(best, _safe(log, commits)),
     )
 
 

@@ -23,6 +23,7 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
+from kafkalog_reader.audits.recovery.recovery import Recovery
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +154,10 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
             f"a record that is or may be committed{bound}",
             confidence="possible" if unseen else confidence,
         )
-    else:
+    elif not any(
+        isinstance(e.start, Recovery) and e.start.is_down_by_others for e in audit.replicas
+    ):
+        # otherwise what stops them has findings, and nothing is lost once they come up
         who, bound = "whoever leads", ""
         if unseen:
             who, bound = "whichever supplied copy leads", f"; {unseen} may hold them"

@@ -125,7 +125,8 @@ def _committed_end(audit: PartitionAudit, replica: ReplicaAudit) -> int:
         if mark > found:
             declared = declared_lineage(other.files.cache, other.log_start, mark)
             lineage = combined_lineage(other.history.data, declared)
-            fork = lineage_fork(replica.history.lineage, lineage, superseded, mark)
+            data = (replica.history.data, other.history.data)
+            fork = lineage_fork(replica.history.lineage, lineage, superseded, mark, data=data)
             found = max(found, fork.offset)
     return found
 
@@ -226,8 +227,8 @@ def _two_starts(one: ReplicaAudit, other: ReplicaAudit) -> Iterator[tuple[int, t
             else (left, one.files.epoch_entries)
         )
         begins_with_it = (its_entries or (entry,))[0].leader_epoch == entry.leader_epoch
-        if begins_with_it and _is_blank(later.data, min(starts), max(starts)):
-            continue  # copied from a leader whose first batches were cleaned away
+        if _is_blank(later.data, min(starts), max(starts)):
+            continue  # copied from a leader whose first batches were cleaned away (T38)
         data = (left, right)[starts.index(min(starts))].data
         if _is_blank(data, min(starts), max(starts)):
             continue  # cleaned away: a copy made later begins at the first batch that is left

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
-from kafkalog_reader.audits.recovery.outcome import StartOutcome
+from kafkalog_reader.audits.recovery.outcome import FAILURES, StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
-FAILURES: Final = frozenset({StartOutcome.BROKER_ABORTS, StartOutcome.DIRECTORY_OFFLINE})
 
 _REPAIR_FIRST: Final = "Repair that first (kafkalog verify says how), and make the plan again"
 
@@ -69,7 +68,7 @@ def why_unanswered(audit: PartitionAudit, brokers: Sequence[int], down: Mapping[
     for each, broker in zip(audit.replicas, brokers, strict=False):
         if isinstance(each.start, LocatedError):
             return f"the next start cannot be predicted: {each.start}"
-        if _is_down_by_others(each.start):
+        if each.start is not None and each.start.is_down_by_others:
             return f"{_down_text(each.start, broker)}. {_REPAIR_FIRST}"
     for broker, why in down.items():
         return f"broker {broker} does not come up: {why}. {_REPAIR_FIRST}"
@@ -141,8 +140,3 @@ def _down_text(start: Recovery | LocatedError | None, broker: int) -> str:
         return f"the start of broker {broker} cannot be predicted"
     whose = "the log directory of " if start.outcome is StartOutcome.DIRECTORY_OFFLINE else ""
     return f"{whose}broker {broker} does not come up: {start.reason}"
-
-
-def _is_down_by_others(start: Recovery | None) -> bool:
-    """Whether other files than the copy's own stop its broker or log directory."""
-    return start is not None and start.outcome in FAILURES and not start.is_own_failure

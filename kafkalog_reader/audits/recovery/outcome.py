@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Final
 
 
 class StartOutcome(Enum):
@@ -28,6 +29,10 @@ class StartOutcome(Enum):
     """The broker does not come up."""
     EXPIRED = "expired"
     """Time retention deletes segments right after the start: KL-418."""
+
+
+FAILURES: Final = frozenset({StartOutcome.BROKER_ABORTS, StartOutcome.DIRECTORY_OFFLINE})
+"""Then the replica is not loaded at all."""
 
 
 class StartFailure(Exception):  # noqa: N818  happens to the broker, not an error of this program

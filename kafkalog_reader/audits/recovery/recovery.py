@@ -29,7 +29,12 @@ from kafkalog_reader.audits.recovery.index_rebuild import IndexRebuild, index_re
 from kafkalog_reader.audits.recovery.load import LogLoad
 from kafkalog_reader.audits.recovery.loss import LostBytes
 from kafkalog_reader.audits.recovery.names import check_directories, check_files
-from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure, StartOutcome
+from kafkalog_reader.audits.recovery.outcome import (
+    FAILURES,
+    DirectoryFailure,
+    StartFailure,
+    StartOutcome,
+)
 from kafkalog_reader.audits.recovery.retention import (
     StartTime,
     count_expired,
@@ -124,6 +129,11 @@ class Recovery:
             self.bytes_cut,
             self.readable_in_torn_batch[1] - self.readable_in_torn_batch[0],
         )
+
+    @property
+    def is_down_by_others(self) -> bool:
+        """Whether other files than the replica's own stop its broker or log directory."""
+        return self.outcome in FAILURES and not self.is_own_failure
 
     @property
     def log_end_offset_after_start(self) -> int | None:

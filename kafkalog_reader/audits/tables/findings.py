@@ -25,7 +25,7 @@ from kafkalog_reader.audits.integrity.directory_findings import (
 )
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.integrity.identity_findings import identity_finding, labels_finding
+from kafkalog_reader.audits.integrity.identity_findings import exchange_findings, identity_finding
 from kafkalog_reader.audits.integrity.partial_copy import named_partitions
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.commit_findings import commit_findings
@@ -35,7 +35,6 @@ from kafkalog_reader.audits.partition.gap_severity import with_others, with_peer
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_ends, with_lost_starts
 from kafkalog_reader.audits.partition.metadata_absent import metadata_absent_findings
-from kafkalog_reader.audits.partition.misnamed import without_consequences
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
     PartitionUnit,
@@ -233,21 +232,23 @@ def _unassigned(root: LogDirectory, cluster: ClusterMetadata | None) -> frozense
 def _wrong_identities(evidence: Evidence) -> Iterator[Finding]:
     """KL-312, with the file as the metadata log shows that it should be."""
     exchanged = exchanged_labels(evidence.roots)
-    if exchanged:
-        yield labels_finding(exchanged)
+    of_exchange = [*exchange_findings(evidence.roots, exchanged)]
+    yield from of_exchange
     wrong = [
         root
         for root in evidence.roots
         if identity_finding(root, has_label=root not in exchanged) is not None
     ]
     clusters = cluster_metadata(evidence) if wrong else {}
+    has_zookeeper = any(root.meta_version == 0 for root in evidence.roots)
     for root in wrong:
         known = clusters.get(root.cluster_id)
         lines = () if known is None else lines_of_meta_properties(root, evidence.roots, known)
         found = identity_finding(
-            root, lines, is_kraft=known is not None, has_label=root not in exchanged
-        )
-        if found is not None:
+            root, lines, is_kraft=known is not None, has_zookeeper=has_zookeeper,
+            has_label=root not in exchanged,
+        )  # fmt: skip
+        if found is not None and found.actions not in [each.actions for each in of_exchange]:
             yield found
 
 
@@ -284,11 +285,11 @@ def audited(
             found = findings_of(audit, unit.supply)
             if not number:
                 found += (*_misnamed(audit, request),)
-                found += (*commit_findings(audit), *unit.unread, *unit.of_groups)
+                found += (*commit_findings(audit, found), *unit.unread, *unit.of_groups)
                 found += (*transaction_findings(audit, unit.coordinators),)
                 if request.deep:
                     found += (*torn_findings(audit, unit.coordinators),)
-        found = tuple(without_consequences(found, audit.misnamed))
+        found = tuple(e for e in found if not any(m.explains(e) for m in audit.misnamed))
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each
@@ -299,7 +300,7 @@ def audited(
 
 
 def _misnamed(audit: PartitionAudit, request: ReadRequest) -> Iterator[Finding]:
-    """KL-014, once for all partitions that it concerns."""
+    """KL-014 and KL-419, once for all partitions that they concern."""
     place = audit.topic or "", audit.partition or 0
     return (each.finding() for each in audit.misnamed if each.is_reported_by(place, request))
 

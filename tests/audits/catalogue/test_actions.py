@@ -23,6 +23,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     RENAME_STRAY,
     REPLACE_METADATA_LOG,
     RETURN_DIRECTORY,
+    SET_NO_OFFSET_YET,
     SUPPLY_WHAT_IS_MISSING,
 )
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
@@ -72,6 +73,7 @@ def test_an_action_is_requested_by_a_rule(code: str) -> None:
         MOVE_FUTURE_COPY,
         RENAME_STRAY,
         RETURN_DIRECTORY,
+        SET_NO_OFFSET_YET,
     }
     assert code in asked | by_place
 

@@ -10,6 +10,7 @@ import pytest
 
 from fixtures import captures
 from fixtures.builder import cluster, replica
+from kafkalog_reader.audits.integrity.file_repair import Decompress, Move
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
@@ -60,15 +61,15 @@ def test_a_strange_name_is_shown_escaped(partition: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "severity", "is_renamed"),
+    ("name", "severity", "is_given_back"),
     [
-        ("00000000000000000007.log.gz", "H", False),  # compressed by hand, to save space
+        ("00000000000000000007.log.gz", "H", True),  # compressed by hand, to save space
         (".00000000000000000007.log.Xa81jd", "H", True),  # of an interrupted rsync
         ("00000000000000000000.log.bak", "L", False),  # beside the segment itself
     ],
 )
 def test_a_file_that_may_be_a_missing_segment_is_high(
-    partition: Path, name: str, severity: str, is_renamed: bool
+    partition: Path, name: str, severity: str, is_given_back: bool
 ) -> None:
     (partition / name).write_bytes(b"x" * 70)
     findings = table("findings")
@@ -79,7 +80,8 @@ def test_a_file_that_may_be_a_missing_segment_is_high(
     assert (strange.severity, strange.file) == (severity, f"t-0/{name}")
     assert ("70 bytes" in strange.message) == (severity == "H")
     log = str(partition / "00000000000000000007.log")
-    assert [each.target for each in strange.repairs] == ([log] if is_renamed else [])
+    targets = [e.target for e in strange.repairs if isinstance(e, (Move, Decompress))]
+    assert targets == ([log] if is_given_back else [])
 
 
 def test_the_cache_of_remote_indexes_stops_nothing(partition: Path) -> None:

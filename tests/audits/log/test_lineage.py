@@ -56,3 +56,29 @@ def test_different_first_steps_after_different_log_starts_are_not_a_fork() -> No
 def test_logs_without_a_common_range_have_none() -> None:
     fork = lineage_fork(lineage((1, 0, 10)), lineage((3, 10, 20)), 10, 10)
     assert fork.first_offset == fork.offset == fork.next_offset
+
+
+def test_an_epoch_whose_first_batches_were_cleaned_before_the_copy_is_no_fork() -> None:
+    """T38: the follower's epoch 0 reaches to 6 only because its epoch 1 begins there."""
+    leader, follower = lineage((0, 0, 4), (1, 4, 9)), lineage((0, 0, 6), (1, 6, 9))
+    fetched = lineage((0, 0, 2), (1, 6, 9))
+    for kept in (lineage((0, 0, 2), (1, 4, 9)), fetched):
+        for sides in ((0, 1), (1, 0)):
+            both, data = (leader, follower), (kept, fetched)
+            fork = lineage_fork(
+                both[sides[0]], both[sides[1]], 0, 9, data=(data[sides[0]], data[sides[1]])
+            )
+            assert (fork.offset, fork.met_again) == (9, False)
+
+
+def test_a_batch_of_the_lower_epoch_makes_it_a_fork() -> None:
+    leader, follower = lineage((0, 0, 4), (1, 4, 9)), lineage((0, 0, 6), (1, 6, 9))
+    data = (lineage((0, 0, 2), (1, 6, 9)), lineage((0, 0, 2), (0, 5, 6), (1, 6, 9)))
+    fork = lineage_fork(leader, follower, 0, 9, data=data)
+    assert (fork.offset, fork.met_again) == (4, True)
+
+
+def test_epochs_that_do_not_agree_again_are_a_fork_without_batches() -> None:
+    leader, follower = lineage((0, 0, 4), (2, 4, 9)), lineage((0, 0, 6), (1, 6, 9))
+    data = (lineage((0, 0, 2), (2, 8, 9)), lineage((0, 0, 2), (1, 6, 9)))
+    assert lineage_fork(leader, follower, 0, 9, data=data).offset == 4

@@ -9,15 +9,14 @@ import pytest
 from click.testing import CliRunner
 
 import kafkalog_reader
-from fixtures.synthetic.consumer_groups import IN_PLACE, PARTITIONS, STATES
+from fixtures.builder import replica
+from fixtures.synthetic.consumer_groups import IN_PLACE, PARTITIONS, STATES, Committed, GroupState
 from kafkalog_reader.cli.groups import groups_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.verify import verify_command
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from fixtures.synthetic.consumer_groups import GroupState
 
 STATUSES = {
     "KL-801": "above-log-end", "KL-802": "below-log-start", "KL-803": "on-lost-branch",
@@ -64,6 +63,35 @@ def test_verify_and_replica_diff_end_alike(state: GroupState, tmp_path: Path) ->
     )
     assert verified == compared
     assert verified in (0, 1)
+
+
+def commands_and_actions(root: Path, code: str) -> tuple[bool, list[str]]:
+    """Whether verify prints a command that sets offsets, and the actions of a finding."""
+    text = CliRunner().invoke(verify_command, [str(root)], standalone_mode=False).stdout
+    (row,) = (row for row in findings(root) if row["code"] == code)
+    return "--reset-offsets" in text, row["actions"]
+
+
+def test_no_offset_is_set_while_the_end_of_the_log_is_only_compressed(tmp_path: Path) -> None:
+    """Decompressed, the segment holds what the group has read: its offset is valid then."""
+    state = next(each for each in STATES if each.id == "Q15c")
+    root = state.write(tmp_path)
+    assert commands_and_actions(root, "KL-801") == (True, ["A12"])
+    (root / "broker-0" / "t-0" / "00000000000000000004.log.gz").write_bytes(b"x" * 70)
+    assert commands_and_actions(root, "KL-801") == (False, ["A49"])
+
+
+def test_no_offset_is_set_while_a_damaged_copy_can_be_repaired(tmp_path: Path) -> None:
+    """The start cuts the log at the damage; a sound log of what is behind it holds offset 4."""
+    commit = Committed(group="g", offset=4)
+    log = replica("a@0/e0 b@1/e0 c@2/e0 d@3/e0", high_watermark=4)
+    root = GroupState(id="", what="", replicas={0: log}, commits=[commit]).write(tmp_path)
+    assert findings(root) == []
+    segment = root / "broker-0" / "t-0" / "00000000000000000000.log"
+    batches = bytearray(segment.read_bytes())
+    batches[len(batches) * 3 // 4 - 1] ^= 3  # two bits, in the third of four equal batches
+    segment.write_bytes(batches)
+    assert commands_and_actions(root, "KL-810") == (False, ["A49"])
 
 
 def test_a_selected_topic_has_its_findings(tmp_path: Path) -> None:

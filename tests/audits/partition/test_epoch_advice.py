@@ -76,6 +76,22 @@ def test_one_epoch_at_two_places_names_the_file_that_its_batches_contradict(
     assert written.text.startswith("while broker 1 is stopped")
 
 
+def test_what_was_cleaned_before_a_follower_fetched_it_is_no_second_place(
+    audited: Audited,
+) -> None:
+    """T38, as on Kafka 3.9.1: broker 2 was away, and epoch 1 began at 1 on the others."""
+    cleaned = "a@0/e0 d@4/e1 f@6/e2"
+    uncleaned = "a@0/e0 b@1/e1 c@2/e1 d@4/e1 f@6/e2"
+    leader, other, follower = (
+        replica(log, epochs=epochs, high_watermark=7, cleaner_offset=5)
+        for log, epochs in (
+            (cleaned, "0:0 1:1 2:5"), (uncleaned, "0:0 1:1 2:5"), (cleaned, "0:0 1:4 2:6"),
+        )
+    )  # fmt: skip
+    found = {each.code for each in findings_of(audited(leader, other, follower))}
+    assert not found & {"KL-514", "KL-515", "KL-901", "KL-902"}
+
+
 def test_a_first_entry_that_may_name_a_log_start_is_no_second_place(audited: Audited) -> None:
     sound = replica(LOG, high_watermark=4)
     audit = audited(sound, replica(LOG, epochs="0:1 1:2", high_watermark=4), sound)
