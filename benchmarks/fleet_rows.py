@@ -48,7 +48,8 @@ def planned_records(bench: Bench) -> Figure:
     """Processor time of the same for the best copy of each log; 600,000 copies are looked at."""
     if bench.peers_only:
         return Figure(ours="–", peer="–", value=None)
-    answer = _in_a_process(str(fleet_of(bench, MANY_PARTITIONS).directory()), "records")
+    directory = fleet_of(bench, MANY_PARTITIONS).in_page_cache()
+    answer = _in_a_process(str(directory), "records")
     return Figure(ours=_planning("processor", answer), peer="–", value=answer["processor"])
 
 
