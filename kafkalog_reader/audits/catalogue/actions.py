@@ -268,6 +268,21 @@ RENAME_FOLDER: Final = action(
     ),
     command="mv /mnt/b1/kafka-logs/WRONG-N /mnt/b1/kafka-logs/TOPIC-N",
 )
+RENAME_LOGS: Final = action(
+    "A50",
+    "rename-logs",
+    short="do not start {where} yet; while {they} {are} stopped, give each log file the name of "
+    "the segment that it holds, then run the same command again",
+    explanation="A broker takes the name of a log file for the first offset in it, and places "
+    "every batch by it. Until the files have their names again, no comparison and no order of "
+    "starts is right for the partition. Move nothing aside before: no batch is damaged.",
+    warnings=(
+        "Run the commands once: a second time they exchange two files again.",
+        "If the index files were renamed, too, the next run finds indexes that point to the wrong "
+        "places, and says which to move aside.",
+    ),
+    command="mv TOPIC-N/WRONG.log TOPIC-N/BASE_OFFSET.log",
+)
 RESTORE_TOPIC_ID: Final = action(
     "A28",
     "restore-topic-id",

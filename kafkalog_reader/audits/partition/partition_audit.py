@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.commit import Commit
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.misnamed import Misnamed
+    from kafkalog_reader.audits.partition.misnamed_logs import MisnamedLogs
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -69,7 +70,8 @@ class PartitionAudit:
         lacking: brokers that were supplied and have no folder of the partition.
         replaced: those whose copy was moved aside, while a copy here reaches as far.
         commits: what consumer groups committed of it.
-        misnamed: folders with a wrong name that concern it; then its copies are not compared.
+        misnamed: folders and log files with a wrong name that concern it; then its copies are not
+            compared.
     """
 
     cluster_id: str | None
@@ -95,7 +97,7 @@ class PartitionAudit:
     lacking: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
     commits: tuple[Commit, ...] = ()
-    misnamed: tuple[Misnamed, ...] = ()
+    misnamed: tuple[Misnamed | MisnamedLogs, ...] = ()
 
     def __repr__(self) -> str:
         fork = self.fork_offset

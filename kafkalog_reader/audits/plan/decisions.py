@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
-from kafkalog_reader.audits.catalogue.input_rules import FOLDER_OF_ANOTHER_PARTITION, HOSTILE_NAME
+from kafkalog_reader.audits.catalogue.input_rules import HOSTILE_NAME
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.name_findings import BASE_OFFSET
 from kafkalog_reader.audits.plan.choosing import choice_of
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
-_RENAME_FIRST = "first give {what} ({code}), and make the plan again"
-_FOLDERS = "folders the names of their partitions"
-_SEGMENTS = "segments their names back"
+_RENAME_FIRST: Final = "first {what}, and make the plan again"
+_FOLDERS_FIRST: Final = f"give folders the names of their partitions ({REPLICA_DIRECTORY_MISSING})"
+_SEGMENTS_FIRST: Final = f"give segments their names back ({HOSTILE_NAME})"
 
 
 class Decisions:
@@ -53,7 +53,7 @@ class Decisions:
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
         self._advised: set[str] = set()
-        self._misnamed = ""
+        self._first = ""
 
     def __len__(self) -> int:
         return len(self._decided)
@@ -91,9 +91,9 @@ class Decisions:
         self._take(own, name, end=end)
         self._lost_already += lost_already(audit, own)
         if audit.misnamed:
-            self._misnamed = FOLDER_OF_ANOTHER_PARTITION
+            self._first = audit.misnamed[0].what_first
         elif _has_lost_name(audit, own):
-            self._misnamed = self._misnamed or HOSTILE_NAME
+            self._first = self._first or _SEGMENTS_FIRST
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
@@ -138,7 +138,7 @@ class Decisions:
         end: int | None = None,
     ) -> None:
         if any(each.code == REPLICA_DIRECTORY_MISSING and each.repairs for each in found):
-            self._misnamed = self._misnamed or REPLICA_DIRECTORY_MISSING
+            self._first = self._first or _FOLDERS_FIRST
         self._severe += [
             OpenFinding(
                 name=name,
@@ -173,8 +173,8 @@ class Decisions:
             quorums: of the controllers whose metadata log was supplied.
         """
         return plan_of(
-            (_renamed_first(each, self._misnamed) for each in self._decided)
-            if self._misnamed
+            (_renamed_first(each, self._first) for each in self._decided)
+            if self._first
             else self._decided,
             paths=paths,
             severe=self._severe,
@@ -190,14 +190,12 @@ class Decisions:
         )
 
 
-def _renamed_first(decided: Choice | Unanswered, code: str) -> Unanswered:
+def _renamed_first(decided: Choice | Unanswered, what: str) -> Unanswered:
     """A partition without a plan: a plan is about whole brokers, and one must not start yet."""
     if isinstance(decided, Unanswered):
         return decided
     brokers = tuple(sorted(each for each in {*decided.paths, *decided.lacking} if each >= 0))
-    what = _SEGMENTS if code == HOSTILE_NAME else _FOLDERS
-    reason = _RENAME_FIRST.format(what=what, code=code)
-    return Unanswered(name=decided.name, reason=reason, brokers=brokers)
+    return Unanswered(name=decided.name, reason=_RENAME_FIRST.format(what=what), brokers=brokers)
 
 
 def _has_lost_name(audit: PartitionAudit, found: Iterable[Finding]) -> bool:

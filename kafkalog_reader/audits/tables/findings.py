@@ -35,7 +35,6 @@ from kafkalog_reader.audits.partition.gap_severity import with_others, with_peer
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_ends, with_lost_starts
 from kafkalog_reader.audits.partition.metadata_absent import metadata_absent_findings
-from kafkalog_reader.audits.partition.misnamed import without_consequences
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
     PartitionUnit,
@@ -290,7 +289,7 @@ def audited(
                 found += (*transaction_findings(audit, unit.coordinators),)
                 if request.deep:
                     found += (*torn_findings(audit, unit.coordinators),)
-        found = tuple(without_consequences(found, audit.misnamed))
+        found = tuple(e for e in found if not any(m.explains(e) for m in audit.misnamed))
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each
@@ -301,7 +300,7 @@ def audited(
 
 
 def _misnamed(audit: PartitionAudit, request: ReadRequest) -> Iterator[Finding]:
-    """KL-014, once for all partitions that it concerns."""
+    """KL-014 and KL-419, once for all partitions that they concern."""
     place = audit.topic or "", audit.partition or 0
     return (each.finding() for each in audit.misnamed if each.is_reported_by(place, request))
 
