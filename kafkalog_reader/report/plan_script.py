@@ -20,8 +20,8 @@ from kafkalog_reader.report.plan_text import (
     headline,
     unanswered_texts,
     unanswered_word,
-    unseen_texts,
 )
+from kafkalog_reader.report.plan_unseen_text import unseen_texts
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.way_out import way_out_commands, way_out_text
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.election.unseen import UnseenRole
 from kafkalog_reader.audits.log.record_count import cut_text
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
@@ -17,13 +16,13 @@ from kafkalog_reader.report.lost_already_text import lost_already_text, went_bac
 from kafkalog_reader.report.open_finding_text import open_finding_lines, several_text
 from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, lost_text
 from kafkalog_reader.report.plan_steps import plan_steps, start_text
+from kafkalog_reader.report.plan_unseen_text import unseen_texts
 from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 from kafkalog_reader.report.way_out import way_out_commands, way_out_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from kafkalog_reader.audits.election.unseen import Unseen
     from kafkalog_reader.audits.plan.plan import Plan
 
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
@@ -148,63 +147,6 @@ def _retention_texts(plan: Plan) -> Iterator[str]:
     )
 
 
-def unseen_texts(plan: Plan) -> list[str]:
-    """What brokers without a copy here may hold; partitions with the same brokers in one text."""
-    names: dict[Unseen, list[str]] = {}
-    for choice in plan.choices:
-        if choice.unseen is not None:
-            names.setdefault(choice.unseen, []).append(choice.name)
-    return [
-        shown(
-            f"{of_same[0] if len(of_same) == 1 else several_text(of_same)}: "
-            f"{_unseen_text(unseen, plan.brokers if plan.is_one_broker else ())}"
-        )
-        for unseen, of_same in names.items()
-    ]
-
-
-def _unseen_text(unseen: Unseen, alone: Sequence[int]) -> str:
-    names = brokers_text(unseen.brokers)
-    if unseen.role is UnseenRole.ALL_IN_SYNC:
-        return (
-            f"the in-sync replicas ({names}) hold every committed record, and no copy of them was "
-            "supplied. What the supplied copies lack is unknown, and would be lost: supply those "
-            "copies first, unless they were already replaced by a merged log that was supplied. "
-            f"{_if_lost_for_ever(is_one_broker=bool(alone))}"
-        )
-    if unseen.role is UnseenRole.LEADER:
-        who = f"according to the metadata log {names} leads, and its copy was not supplied"
-    else:
-        verb = "is" if len(unseen.brokers) == 1 else "are"
-        who = (
-            f"according to the metadata log {names} {verb} in sync, and may hold what the copies "
-            "here lack"
-        )
-    if alone:
-        return (
-            f"{who}. If {brokers_text(alone)} is elected before {names}, records that only {names} "
-            f"{'has' if len(unseen.brokers) == 1 else 'have'} are lost."
-        )
-    return (
-        f"{who}. What only it holds is unknown, and these steps would lose it: supply its copy and "
-        "make the plan again. Follow these steps only where that copy is gone for good, or where a "
-        "merged log that is here has taken its place."
-    )
-
-
-def _if_lost_for_ever(*, is_one_broker: bool) -> str:
-    if is_one_broker:
-        return (
-            "If they are lost for ever, make the plan with the log directories of all other "
-            "brokers that are left."
-        )
-    return (
-        "If they are lost for ever, follow the steps: an unclean election, and then an empty log "
-        "directory. What only the lost copies held at the end of the logs stays lost; groups that "
-        "committed above the new log ends (kafkalog groups) show that there was more."
-    )
-
-
 def _counted(number: int, one: str, several: str) -> str:
     return f"{number:,} {one if number == 1 else several}"
 
@@ -301,8 +243,17 @@ def _order(plan: Plan) -> str:
             what = "No supplied record"
         return f"{order} {what} is lost then{but}."
     supplied = ", of what was supplied" if is_partial else ""
-    text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
+    text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first.{_zeros_text(plan)}"
     return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
+
+
+def _zeros_text(plan: Plan) -> str:
+    """That the number of records in damaged batches is no bound where zeros follow them."""
+    names = [c.name for c in plan.losing if c.has_zeros_at_end and c.lost_records.damaged]
+    if not names:
+        return ""
+    which = listed(names) if len(names) <= _SHOWN else several_text(names)
+    return f" More may have been where zeros end the log of {which}: how many is unknown."
 
 
 def _is_metadata_unsound(plan: Plan) -> bool:
@@ -439,14 +390,17 @@ def _check_lines(step: PlanStep, columns: int) -> Iterator[Line]:
     if step.kind is StepKind.SAVE:
         text = "Go on when each has ended with exit status 0, or when you know what it left out."
         yield from wrapped(text, columns, indent=3, hanging=0)
-    if step.checks:
+    if step.kind is StepKind.QUORUM:
+        text = "Run this, and do the steps that it prints, before any controller starts:"
+        yield (Span(f"   {text}"),)
+    elif step.checks:
         yield (Span("   Before going on, this must show:"),)
     if len(step.checks) > _SHOWN:
         more = len(step.checks) - _SHOWN
         yield (Span(f"     ... {more:,} more topics (--format script)"),)
     for check in step.checks[-_SHOWN:]:
         yield from command_lines(check.command, columns, indent=5)
-        for expected in check.expected[:_SHOWN]:
+        for expected in () if step.kind is StepKind.QUORUM else check.expected[:_SHOWN]:
             yield from wrapped(f"→ {expected}", columns, indent=7)
         if len(check.expected) > _SHOWN:
             yield (Span(f"       ... {len(check.expected) - _SHOWN:,} more (--format json)"),)

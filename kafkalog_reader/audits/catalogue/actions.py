@@ -189,8 +189,8 @@ RESTORE_CHECKPOINT: Final = action(
 START_WITHOUT_CHECKPOINT: Final = action(
     "A39",
     "start-without-checkpoint",
-    short="if the disk of {where} has the file, copy it too and run this again; if not, kafkalog "
-    "table recoveries shows what the start does without it: where it cuts nothing, start the "
+    short="if the disk of {where} has the file, copy it too and run this again; if the file is "
+    "gone, kafkalog table recoveries shows what a start cuts without it: if nothing, start the "
     "brokers as kafkalog plan says, and the file is written again",
     explanation="recovery-point-offset-checkpoint: after an unclean stop every segment is "
     "recovered, and a log is cut at its first damaged batch. replication-offset-checkpoint: "

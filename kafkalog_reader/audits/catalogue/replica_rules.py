@@ -95,7 +95,7 @@ SUPERSEDED_TAIL: Final = rule(
     severity="M",
     title="a tail that the newer leader does not have",
     explanation="The history with the greatest leader epoch diverges from this replica's log at "
-    "an offset, so the records after it will be cut when the replica follows. After clean "
+    "an offset, so the records after it are cut when the replica follows. After clean "
     "elections none of them was committed.",
     start=NO_EFFECT,
     election="They are cut as soon as this replica follows the newer leader. If this replica is "

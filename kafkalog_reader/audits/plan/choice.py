@@ -128,6 +128,7 @@ class Choice:
         size_in_bytes: of the leader's log.
         allows_unclean: whether the topic's own configuration allows unclean election.
         is_sound: whether the leader's copy has no damaged batch.
+        has_zeros_at_end: whether the longest copies end with zeros, where more may have been.
         log_starts: log start offsets by broker.
         cluster_id: of the copies; None if it is unknown.
     """
@@ -167,6 +168,7 @@ class Choice:
     size_in_bytes: int = 0
     allows_unclean: bool = False
     is_sound: bool = True
+    has_zeros_at_end: bool = False
     log_starts: Mapping[int, int] = field(default_factory=dict)
     cluster_id: str | None = None
 

@@ -29,7 +29,6 @@ from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, w
 from kafkalog_reader.audits.plan.renames import renames_of
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.plan.unanswered import (
-    FAILURES,
     Unanswered,
     UnknownCopy,
     failure_of,
@@ -38,7 +37,7 @@ from kafkalog_reader.audits.plan.unanswered import (
     why_unanswered,
 )
 from kafkalog_reader.audits.recovery.files import read_log_starts
-from kafkalog_reader.audits.recovery.outcome import DirectoryFailure
+from kafkalog_reader.audits.recovery.outcome import FAILURES, DirectoryFailure
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 
@@ -168,6 +167,7 @@ def choice_of(
             for each in held
             if _broker(each.candidate) not in equals
         ),
+        has_zeros_at_end=audit.has_zeros_at_end,
         merge=audit.merge,
         repairs=_without_markers(found, lost_at_start)
         | _repairs(found, is_lossy=bool(best.lacking_ranges)),

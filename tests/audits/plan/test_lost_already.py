@@ -60,6 +60,16 @@ def test_what_another_copy_still_has_is_not_lost() -> None:
     assert lost_already(audit_of(3, 5), found) == ()
 
 
+def test_only_above_every_end_more_may_have_been() -> None:
+    """A gap is bounded by the records around it; a checkpoint may be older than the log was."""
+    found = [
+        finding(OFFSET_GAP, "", severity="H", offsets=(1, 2), actions=(LOOK_FOR_A_COPY,)),
+        finding(HIGH_WATERMARK, "", offsets=(3, 5), committed="known"),
+    ]
+    lost = lost_already(audit_of(4), found)
+    assert [(each.first_offset, each.is_end) for each in lost] == [(1, False), (4, True)]
+
+
 def test_a_gap_that_no_copy_fills_is_lost_on_its_own() -> None:
     found = [
         finding(OFFSET_GAP, "", severity="H", offsets=(1, 2), actions=(LOOK_FOR_A_COPY,)),
