@@ -193,9 +193,7 @@ class Plan:
         treated, waiting = self._treated, {each.name for each in self.waiting}
         repaired = {repair for each in self.waiting for repair in each.first_repairs}
         found = [
-            each
-            for each in self.severe
-            if not (each.repairs and repaired.issuperset(each.repairs))
+            each for each in self.severe if not (each.repairs and repaired.issuperset(each.repairs))
         ]
         found = [
             each
