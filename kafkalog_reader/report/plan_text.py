@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.replica_rules import METADATA_BEHIND
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.log.record_count import cut_text
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
@@ -112,7 +113,7 @@ def _tail_lines(plan: Plan, columns: int) -> Iterator[Line]:
 
 def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
     """Why the ISR of partitions is unknown, where the order depends on it."""
-    if plan.is_one_broker or not plan.is_ordered:
+    if plan.is_one_broker or not plan.is_ordered or plan.renamed:
         return
     reasons = Counter(choice.why_unknown for choice in plan.choices if choice.electable is None)
     is_damaged = any(each.name == METADATA_LOG for each in plan.severe)
@@ -155,7 +156,7 @@ def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
     if any(each.quorum.rolled_back.lost_end for each in plan.unsafe_quorums):
-        answer += " But committed metadata is in no copy any more (kafkalog quorum)."
+        answer += " Lost already: committed metadata, which no supplied copy has (kafkalog quorum)."
     elif plan.unsafe_quorums:
         answer += (
             " But the controllers can elect a leader that loses metadata, or elect none: start "
@@ -187,6 +188,8 @@ def _answer(plan: Plan) -> str:
     if not first:
         return _order(plan)
     then = f"{listed([*first, 'make this plan again'])}" if plan.waiting else f"{first[0]} (step 1)"
+    if plan.renamed:  # what the order of starts loses then was not compared
+        return f"First {then}. Before that, start no broker: its start may delete those segments."
     return f"First {then}. Without that: {_lowered(_order(plan))}"
 
 
@@ -196,7 +199,10 @@ def _first(plan: Plan) -> Iterator[str]:
         yield f"make {_counted(len(plan.merged), 'sound log', 'sound logs')} of damaged copies"
     if placed := sum(choice.takes_merged_log for choice in plan.merged):
         yield f"put {'it' if placed == 1 else 'them'} in place"
-    if repaired := sum(not choice.takes_merged_log for choice in plan.waiting):
+    renamed = len(plan.renamed)
+    if renamed:
+        yield f"give segments of {_counted(renamed, 'partition', 'partitions')} their names back"
+    if repaired := sum(bool(c.repairs and not c.takes_merged_log) for c in plan.waiting):
         yield f"repair files of {_counted(repaired, 'partition', 'partitions')}"
 
 
@@ -254,7 +260,9 @@ def _zeros_text(plan: Plan) -> str:
 def _is_metadata_unsound(plan: Plan) -> bool:
     """Whether the open findings are about the metadata log and nothing else."""
     findings = plan.open_findings
-    return bool(findings) and all(each.name == METADATA_LOG for each in findings)
+    return bool(findings) and all(
+        each.name == METADATA_LOG or each.code == METADATA_BEHIND for each in findings
+    )
 
 
 def _but(plan: Plan) -> str:
