@@ -27,8 +27,9 @@ from kafkalog_reader.report.repair_text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.plan.start_order import Replacement
@@ -160,7 +161,21 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
     )
 
 
-def repair_step(choice: Choice, broker: int) -> PlanStep:
+def repair_steps(plan: Plan) -> Iterator[PlanStep]:
+    """Repair files before there is a plan of everything; a merged log takes the place of others."""
+    done: set[tuple[Repair, ...]] = set()  # a marker is that of all its broker's partitions
+    for choice in plan.waiting:
+        if choice.takes_merged_log:
+            continue
+        for broker, repairs in choice.repairs.items():
+            if repairs not in done:
+                done.add(repairs)
+                yield _repair(choice, broker)
+        for broker, renames in choice.renames.items():
+            yield _rename(choice, broker, renames)
+
+
+def _repair(choice: Choice, broker: int) -> PlanStep:
     """Repair a file because of which a start hides or sets aside; then there is another plan."""
     repairs = choice.repairs[broker]
     why = [
@@ -202,6 +217,25 @@ def repair_step(choice: Choice, broker: int) -> PlanStep:
         commands=tuple(repair_commands(repairs)),
         brokers=(broker,),
         file=body,
+    )
+
+
+def _rename(choice: Choice, broker: int, renames: Sequence[Repair]) -> PlanStep:
+    """Give segments of a partition their names back; then there is another plan."""
+    return PlanStep(
+        kind=StepKind.RENAME,
+        title=(
+            f"On broker {broker}, while it is stopped, give segments of {shown(choice.name)} their "
+            "names back"
+        ),
+        texts=(
+            "Kafka reads a segment only under its own name. Without this, the start deletes files "
+            "that end in .deleted and the indexes of segments with another name, and the log "
+            "lacks the records.",
+            f"{_THERE} Then make this plan again.",
+        ),
+        commands=tuple(repair_commands(renames)),
+        brokers=(broker,),
     )
 
 

@@ -31,7 +31,13 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.plan import Plan
 
 _ELSEWHERE: Final = frozenset(
-    {StepKind.RESTORE_DIRECTORY, StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.WRITE_FILE}
+    {
+        StepKind.RESTORE_DIRECTORY,
+        StepKind.MOVE_ASIDE,
+        StepKind.RENAME,
+        StepKind.REPLACE,
+        StepKind.WRITE_FILE,
+    }
 )
 """Kinds of steps that are done on other hosts."""
 _BUILT_IN: Final = frozenset({"printf"})

@@ -36,6 +36,7 @@ class StepKind(Enum):
     CONTROLLERS = "startControllers"
     ZOOKEEPER = "startZooKeeper"
     MOVE_ASIDE = "moveAside"
+    RENAME = "renameSegments"
     REPLACE = "replaceCopy"
     WRITE_FILE = "writeFile"
     START = "startBrokers"

@@ -18,7 +18,7 @@ from kafkalog_reader.report.plan_file_steps import (
     empty_directory_step,
     file_steps,
     lost_disk_steps,
-    repair_step,
+    repair_steps,
 )
 from kafkalog_reader.report.plan_quorum_steps import lacking_voters, quorum_steps
 from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
@@ -43,7 +43,6 @@ from kafkalog_reader.report.spans import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.plan.choice import Choice, LostRecords
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.plan.start_loss import StartLoss
@@ -85,12 +84,7 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
     yield from _save(plan)
     if plan.waiting:  # every later step would be about the files as they are
         yield from (_place(each) for each in plan.waiting if each.takes_merged_log)
-        done: set[tuple[Repair, ...]] = set()  # a marker is that of all its broker's partitions
-        for each in plan.waiting:
-            for broker, repairs in () if each.takes_merged_log else each.repairs.items():
-                if repairs not in done:
-                    done.add(repairs)
-                    yield repair_step(each, broker)
+        yield from repair_steps(plan)
         return
     yield from directory_steps(plan)
     yield from quorum_steps(plan)

@@ -113,7 +113,7 @@ def _tail_lines(plan: Plan, columns: int) -> Iterator[Line]:
 def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
     """Why the ISR of partitions is unknown, and what depends on it."""
     unknown = any(choice.electable is None for choice in plan.choices)
-    if plan.is_one_broker or not unknown:
+    if plan.is_one_broker or plan.renamed or not unknown:
         return
     if not plan.is_ordered:
         if not plan.empty_directories:
@@ -196,6 +196,8 @@ def _answer(plan: Plan) -> str:
     if not first:
         return _order(plan)
     then = f"{listed([*first, 'make this plan again'])}" if plan.waiting else f"{first[0]} (step 1)"
+    if plan.renamed:  # what the order of starts loses then was not compared
+        return f"First {then}. Before that, start no broker: its start may delete those segments."
     return f"First {then}. Without that: {_lowered(_order(plan))}"
 
 
@@ -205,7 +207,10 @@ def _first(plan: Plan) -> Iterator[str]:
         yield f"make {_counted(len(plan.merged), 'sound log', 'sound logs')} of damaged copies"
     if placed := sum(choice.takes_merged_log for choice in plan.merged):
         yield f"put {'it' if placed == 1 else 'them'} in place"
-    if repaired := sum(not choice.takes_merged_log for choice in plan.waiting):
+    renamed = len(plan.renamed)
+    if renamed:
+        yield f"give segments of {_counted(renamed, 'partition', 'partitions')} their names back"
+    if repaired := sum(bool(c.repairs and not c.takes_merged_log) for c in plan.waiting):
         yield f"repair files of {_counted(repaired, 'partition', 'partitions')}"
 
 

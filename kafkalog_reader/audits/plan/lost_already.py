@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY, RESTORE_OLD_SEGMENTS
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
-from kafkalog_reader.audits.catalogue.input_rules import HOSTILE_NAME
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.damage import is_severe
@@ -60,7 +59,7 @@ def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostA
 
     None where a file that Kafka does not read may be a missing segment: its records are not lost.
     """
-    if any(each.code == HOSTILE_NAME and is_severe(each) for each in found):
+    if any(is_severe(each) and RESTORE_OLD_SEGMENTS in each.actions[:1] for each in found):
         return ()
     ranges = [*_ranges(audit, found)]
     borders = sorted({border for each in ranges for border in each[:2]})

@@ -200,9 +200,13 @@ class Plan:
         committed records that no copy holds, and replicas that were not read.
         """
         treated, waiting = self._treated, {each.name for each in self.waiting}
+        repaired = {repair for each in self.waiting for repair in each.first_repairs}
+        found = [
+            each for each in self.severe if not (each.repairs and repaired.issuperset(each.repairs))
+        ]
         found = [
             each
-            for each in self.severe
+            for each in found
             if each.code in _NEVER_SETTLED
             or each.is_lost
             or each.log_directory is not None
@@ -229,7 +233,8 @@ class Plan:
         if not self.has_work:
             return frozenset()
         if self.waiting:  # the steps are about these alone
-            return frozenset(each.name for each in self.waiting if each.merge is not None)
+            replaced = (c for c in self.waiting if c.merge is not None or c.renames)
+            return frozenset(each.name for each in replaced)
         named = {each.name for each in (*self.start_losses, *self.tails)}
         named |= {each.choice.name for start in self.order.starts for each in start.settled}
         named |= {choice.name for choice, _ in self.set_aside}
@@ -262,6 +267,11 @@ class Plan:
     def waiting(self) -> tuple[Choice, ...]:
         """Partitions whose files must be put right before there is a plan of everything."""
         return tuple(c for c in self.choices if c.waits_for_files)
+
+    @property
+    def renamed(self) -> tuple[Choice, ...]:
+        """Those among them of which a start would delete segments that have a wrong name."""
+        return tuple(c for c in self.waiting if c.renames)
 
     @property
     def down(self) -> tuple[StartLoss, ...]:

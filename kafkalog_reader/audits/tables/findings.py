@@ -35,6 +35,7 @@ from kafkalog_reader.audits.partition.gap_severity import with_others, with_peer
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_ends, with_lost_starts
 from kafkalog_reader.audits.partition.metadata_absent import metadata_absent_findings
+from kafkalog_reader.audits.partition.mixed_clusters import cluster_findings
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
     PartitionUnit,
@@ -51,7 +52,6 @@ from kafkalog_reader.audits.partition.set_aside import set_aside_findings
 from kafkalog_reader.audits.partition.supply_findings import (
     NOTHING_KNOWN,
     Supply,
-    cluster_findings,
     skew_findings,
     supply_findings,
 )
