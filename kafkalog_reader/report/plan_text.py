@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.replica_rules import METADATA_BEHIND
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.log.record_count import cut_text
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
@@ -164,7 +165,7 @@ def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
     if any(each.quorum.rolled_back.lost_end for each in plan.unsafe_quorums):
-        answer += " But committed metadata is in no copy any more (kafkalog quorum)."
+        answer += " Lost already: committed metadata, which no supplied copy has (kafkalog quorum)."
     elif plan.unsafe_quorums:
         answer += (
             " But the controllers can elect a leader that loses metadata, or elect none: start "
@@ -275,7 +276,9 @@ def _zeros_text(plan: Plan) -> str:
 def _is_metadata_unsound(plan: Plan) -> bool:
     """Whether the open findings are about the metadata log and nothing else."""
     findings = plan.open_findings
-    return bool(findings) and all(each.name == METADATA_LOG for each in findings)
+    return bool(findings) and all(
+        each.name == METADATA_LOG or each.code == METADATA_BEHIND for each in findings
+    )
 
 
 def _but(plan: Plan) -> str:
