@@ -111,6 +111,7 @@ class _Search:
     _looked_into: set[FileKey] = field(default_factory=set)
     _searched: list[str] = field(default_factory=list)
     _links: list[str] = field(default_factory=list)
+    _empty: list[str] = field(default_factory=list)
     _archives: list[str] = field(default_factory=list)
 
     def evidence(self) -> Evidence:
@@ -140,6 +141,7 @@ class _Search:
             context=self.context,
             searched=tuple(self._searched),
             skipped=tuple(sorted(filter(self._is_skipped, self._links))),
+            empty=tuple(sorted(self._empty)),
         )
 
     def _warn_of_archives(self) -> None:
@@ -223,6 +225,7 @@ class _Search:
             self._add_remote_part(key, path, argument)
             seen = 1
         elif depth == MAX_DEPTH - 1 and not (folder.files or folder.folders):
+            self._empty.append(path)
             logger.warning("%s: empty, skipped: is its disk mounted, or copied?", shown(path))
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)

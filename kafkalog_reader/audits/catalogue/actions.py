@@ -254,6 +254,16 @@ RESTORE_DIRECTORY: Final = action(
     command="kafka-storage.sh format --ignore-formatted --cluster-id CLUSTER_ID "
     "--config SERVER_PROPERTIES",
 )
+START_EMPTY_LAST: Final = action(
+    "A52",
+    "start-empty-last",
+    short="if a broker has this log directory, mount or copy its disk and run this again; if the "
+    "disk is lost, start that broker last, once the others lead every partition",
+    explanation="ZooKeeper may still name that broker in the in-sync set. The first in-sync "
+    "replica that starts is elected. An empty one that starts later copies the leader's records. "
+    "If the folder is not a broker's, leave it out.",
+    command="kafka-topics.sh --bootstrap-server HOST:9092 --describe --unavailable-partitions",
+)
 RENAME_FOLDER: Final = action(
     "A40",
     "rename-folder",
