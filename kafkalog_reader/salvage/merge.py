@@ -222,8 +222,11 @@ def _chosen(
     is_first[1:] = batches["last"][1:] != batches["last"][:-1]
     firsts = batches[is_first][np.cumsum(is_first) - 1] if len(batches) else batches
     differs = (batches["crc"] != firsts["crc"]) | (batches["size"] != firsts["size"])
-    for row in np.flatnonzero(differs & (batches["rank"] != _TORN)).tolist():
-        _refuse(name, int(batches["base"][row]), firsts["copy"][row], batches["copy"][row], sources)
+    differing = np.flatnonzero(differs & (batches["rank"] != _TORN))[:1]
+    found = [
+        (int(min(first["base"], batch["base"])), first["copy"], batch["copy"])
+        for first, batch in zip(firsts[differing], batches[differing], strict=True)
+    ]
     chosen = batches[is_first]
     for _ in range(len(sources)):  # of each copy one batch may be torn
         overlaps = chosen["base"][1:] <= chosen["last"][:-1]
@@ -234,9 +237,12 @@ def _chosen(
         torn = torn[chosen["rank"][torn] == _TORN]
         if not len(torn):
             row = int(rows[0])
-            at = int(chosen["base"][row + 1])
-            _refuse(name, at, chosen["copy"][row], chosen["copy"][row + 1], sources)
+            at = int(min(chosen["base"][row : row + 2]))
+            found.append((at, chosen["copy"][row], chosen["copy"][row + 1]))
+            break
         chosen = np.delete(chosen, torn)
+    if found:  # batches of other bounds may differ before the first of equal ends
+        _refuse(name, *min(found, key=lambda each: each[0]), sources)
     return chosen
 
 
