@@ -28,7 +28,6 @@ from kafkalog_reader.audits.plan.choice import Alternative, Choice, LostRecords
 from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.plan.unanswered import (
-    FAILURES,
     Unanswered,
     UnknownCopy,
     failure_of,
@@ -37,7 +36,7 @@ from kafkalog_reader.audits.plan.unanswered import (
     why_unanswered,
 )
 from kafkalog_reader.audits.recovery.files import read_log_starts
-from kafkalog_reader.audits.recovery.outcome import DirectoryFailure
+from kafkalog_reader.audits.recovery.outcome import FAILURES, DirectoryFailure
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 
