@@ -172,6 +172,15 @@ def renames(targets: Mapping[str, str]) -> Iterator[Move]:
             yield Move(path=f"{target}{WAITING}", target=target)
 
 
+def gives_names_back(repairs: Iterable[Repair]) -> bool:
+    """Whether files are only renamed, or decompressed, in the folders where they are."""
+    return all(
+        isinstance(each, Move | Decompress)
+        and posixpath.dirname(each.path) == posixpath.dirname(each.target)
+        for each in repairs
+    )
+
+
 def aside_path(root: str, name: str) -> str:
     """Where to move what must leave a log directory: beside it.
 

@@ -35,8 +35,6 @@ _DECOMPRESSION: Final = {
     ".lzo": "lzop -dc", ".zip": "unzip -p",
 }  # fmt: skip
 """What writes the content of a file to standard output, by the end of its name."""
-BASE_OFFSET: Final = "baseOffset"
-"""In the evidence: of the missing segment."""
 _MAX_LISTED: Final = 1000
 """Maximum findings for one directory, which may hold a million strange names."""
 
@@ -136,7 +134,7 @@ def _missing_segment(
         confidence="likely" if is_indexed else "possible",
         directory=replica.directory,
         file=file,
-        evidence={BASE_OFFSET: int(segment.removesuffix(".log"))},
+        evidence={"baseOffset": int(segment.removesuffix(".log"))},
         actions=(RESTORE_OLD_SEGMENTS,),
         repairs=(
             Move(path=source, target=target)

@@ -20,6 +20,7 @@ from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole, unseen_brokers
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -129,6 +130,17 @@ class PartitionAudit:
             if isinstance(each.start, Recovery)
         ]
         return end, max((end, *(following for first, following in spans if first <= end)))
+
+    @property
+    def has_zeros_at_end(self) -> bool:
+        """Whether zeros follow the end of the longest copies: more records may have been there."""
+        end = max((each.log_end for each in self.replicas), default=0)
+        return any(
+            stop.ends_log and stop.end is ScanEnd.ZEROS
+            for each in self.replicas
+            if each.log_end == end
+            for stop in each.summary.stops
+        )
 
     @property
     def newest(self) -> ReplicaAudit | None:

@@ -26,6 +26,7 @@ from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 from kafkalog_reader.audits.partition.torn_records import torn_records
 from kafkalog_reader.audits.plan.choice import Alternative, Choice, LostRecords
 from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
+from kafkalog_reader.audits.plan.renames import renames_of
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.plan.unanswered import (
     Unanswered,
@@ -166,9 +167,11 @@ def choice_of(
             for each in held
             if _broker(each.candidate) not in equals
         ),
+        has_zeros_at_end=audit.has_zeros_at_end,
         merge=audit.merge,
         repairs=_without_markers(found, lost_at_start)
         | _repairs(found, is_lossy=bool(best.lacking_ranges)),
+        renames=renames_of(found),
         is_forced=audit.loses_whoever_leads
         or any(each.by_reassignment and each.records.may_be_committed for each in lost)
         or any(each.code == EVERY_LEADER_LOSES_COMMITTED for each in found),
