@@ -222,12 +222,19 @@ def _chosen(
     is_first[1:] = batches["last"][1:] != batches["last"][:-1]
     firsts = batches[is_first][np.cumsum(is_first) - 1] if len(batches) else batches
     differs = (batches["crc"] != firsts["crc"]) | (batches["size"] != firsts["size"])
-    differing = np.flatnonzero(differs & (batches["rank"] != _TORN))[:1]
-    found = [
-        (int(min(first["base"], batch["base"])), first["copy"], batch["copy"])
-        for first, batch in zip(firsts[differing], batches[differing], strict=True)
+    conflicts = [
+        (int(batches["base"][row]), int(firsts["copy"][row]), int(batches["copy"][row]))
+        for row in np.flatnonzero(differs & (batches["rank"] != _TORN))[:1].tolist()
     ]
     chosen = batches[is_first]
+    is_whole = chosen["rank"] != _TORN
+    overlaps = (chosen["base"][1:] <= chosen["last"][:-1]) & is_whole[1:] & is_whole[:-1]
+    conflicts += [
+        (int(chosen["base"][row + 1]), int(chosen["copy"][row]), int(chosen["copy"][row + 1]))
+        for row in np.flatnonzero(overlaps)[:1].tolist()
+    ]
+    if conflicts:
+        _refuse(name, *min(conflicts), sources)
     for _ in range(len(sources)):  # of each copy one batch may be torn
         overlaps = chosen["base"][1:] <= chosen["last"][:-1]
         rows = np.flatnonzero(overlaps)
@@ -237,12 +244,9 @@ def _chosen(
         torn = torn[chosen["rank"][torn] == _TORN]
         if not len(torn):
             row = int(rows[0])
-            at = int(min(chosen["base"][row : row + 2]))
-            found.append((at, chosen["copy"][row], chosen["copy"][row + 1]))
-            break
+            at = int(chosen["base"][row + 1])
+            _refuse(name, at, chosen["copy"][row], chosen["copy"][row + 1], sources)
         chosen = np.delete(chosen, torn)
-    if found:  # batches of other bounds may differ before the first of equal ends
-        _refuse(name, *min(found, key=lambda each: each[0]), sources)
     return chosen
 
 
