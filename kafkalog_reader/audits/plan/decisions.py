@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.log_rules import STRAY_LOG
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.lost_already import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _RENAME_FIRST: Final = "first {what}, and make the plan again"
 _FOLDERS_FIRST: Final = f"give folders the names of their partitions ({REPLICA_DIRECTORY_MISSING})"
+_LOGS_FIRST: Final = f"move aside log files that are none ({STRAY_LOG})"
 _SEGMENTS_FIRST: Final = "give segments their names back ({code})"
 
 
@@ -91,6 +93,8 @@ class Decisions:
         self._lost_already += lost_already(audit, own)
         if audit.misnamed:
             self._first = audit.misnamed[0].what_first
+        elif any(each.code == STRAY_LOG for each in own):
+            self._first = self._first or _LOGS_FIRST
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))

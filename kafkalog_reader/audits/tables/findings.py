@@ -62,7 +62,11 @@ from kafkalog_reader.audits.partition.transaction_findings import (
     with_coordinators,
 )
 from kafkalog_reader.audits.partition.unit_audit import audit_unit
-from kafkalog_reader.audits.partition.unread_replicas import skipped_findings, with_unread
+from kafkalog_reader.audits.partition.unread_replicas import (
+    empty_directory_findings,
+    skipped_findings,
+    with_unread,
+)
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.io.log_directory import exchanged_labels
 from kafkalog_reader.io.one_look import one_look
@@ -198,6 +202,7 @@ def _root_units(
     missing = map(directory_missing_finding, missing_directories(evidence, clusters))
     mixed = (*missing, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
     mixed += (*set_aside_findings(evidence, request, clusters),)
+    mixed += (*empty_directory_findings(evidence, holders),)
     mixed += (*metadata_absent_findings(evidence, request), *skipped_findings(evidence, holders))
     for root in evidence.roots:
         yield RootUnit(
