@@ -255,7 +255,7 @@ RESTORE_DIRECTORY: Final = action(
     "--config SERVER_PROPERTIES",
 )
 START_EMPTY_LAST: Final = action(
-    "A51",
+    "A52",
     "start-empty-last",
     short="if a broker has this log directory, mount or copy its disk and run this again; if the "
     "disk is lost, start that broker last, once the others lead every partition",
