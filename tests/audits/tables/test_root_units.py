@@ -15,9 +15,6 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from pathlib import Path
 
-ROWS = "0\n1\nnonsense\n"
-LOST = "0\n2\nt 0 2\nlost 3 9\n"
-
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
@@ -44,22 +41,22 @@ def found_of(root: Path, broker: int, request: ReadRequest) -> list[tuple[str, s
     return [(each.code, dict(each.evidence).get("topic", "")) for each in unit.findings]
 
 
-def broken_checkpoint(root: Path, broker: int) -> None:
-    (path,) = root.glob(f"*{broker}/replication-offset-checkpoint")
-    path.write_text(ROWS)
+def write_high_watermarks(root: Path, content: str) -> None:
+    (path,) = root.glob("*1/replication-offset-checkpoint")
+    path.write_text(content)
 
 
 def test_a_broken_checkpoint_concerns_each_partition_of_its_directory(root: Path) -> None:
-    broken_checkpoint(root, 1)
-    everything = found_of(root, 1, ReadRequest())
-    assert everything
-    assert found_of(root, 1, ReadRequest(topics=frozenset(["t"]))) == everything
+    """That the broker was killed (KL-011) is only information, which no selection shows."""
+    write_high_watermarks(root, "0\n1\nnonsense\n")
+    assert found_of(root, 1, ReadRequest()) == [("KL-301", ""), ("KL-011", "")]
+    assert found_of(root, 1, ReadRequest(topics=frozenset(["t"]))) == [("KL-301", "")]
     assert found_of(root, 1, ReadRequest(topics=frozenset(["u"]))) == []
 
 
-def test_a_partition_without_a_folder_is_reported_only_where_it_is_selected(root: Path) -> None:
-    (path,) = root.glob("*1/replication-offset-checkpoint")
-    path.write_text(LOST)
-    assert ("KL-310", "lost") in found_of(root, 1, ReadRequest())
-    assert ("KL-310", "lost") not in found_of(root, 1, ReadRequest(topics=frozenset(["t"])))
-    assert found_of(root, 2, ReadRequest()) == []
+def test_a_row_without_a_folder_is_reported_where_its_partition_is_selected(root: Path) -> None:
+    write_high_watermarks(root, "0\n2\nt 0 2\nlost 3 9\n")
+    row = ("KL-309", "lost")
+    assert row in found_of(root, 1, ReadRequest())
+    assert row not in found_of(root, 1, ReadRequest(topics=frozenset(["t"])))
+    assert row not in found_of(root, 2, ReadRequest())
