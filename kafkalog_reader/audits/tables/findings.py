@@ -21,6 +21,7 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.commit_findings import commit_findings
 from kafkalog_reader.audits.partition.committed_offsets import with_commits
+from kafkalog_reader.audits.partition.difference_findings import with_indexes_kept
 from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions, without_rebuilt
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
@@ -209,7 +210,7 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
     for alone in audit.set_aside:  # by itself: it was not compared
         own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
         found += with_others(audit, own)
-    found = [without_rebuilt(audit, each) for each in found]
+    found = [without_rebuilt(audit, each) for each in with_indexes_kept(found)]
     of_quorum = with_quorum_actions(audit, found, supply.without_log)
     found = [with_epoch_actions(audit, each) for each in of_quorum]
     return tuple(sorted(found, key=lambda each: each.order))
