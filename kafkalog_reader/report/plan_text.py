@@ -31,6 +31,8 @@ _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE
 _METADATA_UNSOUND: Final = "the metadata log is not sound: read below before a node starts"
 _METADATA_ABSENT: Final = "no metadata log was supplied: read below before a node starts"
 _MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
+_NAMED: Final = 3
+"""Maximum partitions that a sentence names."""
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
 
@@ -279,8 +281,8 @@ def _order(plan: Plan) -> str:
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
     if preparations := list(_preparations(plan)):
         order = f"{listed(preparations)} while all are stopped, then {order}"
-    if plan.apart:
-        copies = _counted(sum(len(c.apart) for c in plan.apart), "copy", "copies")
+    if plan.reassigned:
+        copies = _counted(sum(len(c.reassigned) for c in plan.reassigned), "copy", "copies")
         order = f"{order}, then replace {copies} by reassignments"
     if plan.open_findings and not plan.has_work:
         what = "whole records" if plan.tails else "records"
@@ -290,6 +292,8 @@ def _order(plan: Plan) -> str:
         return f"Nothing to do: {order}. {what} is lost."
     order = f"{order[0].upper()}{order[1:]}."
     but = f", {_but(plan)}" if plan.open_findings else ""
+    if not lost and plan.unreadable:
+        return f"{order} No record is deleted then, but {_unreadable(plan)}."
     if not lost:
         what = "No whole record" if plan.tails else "Nothing"
         if is_partial:
@@ -297,7 +301,17 @@ def _order(plan: Plan) -> str:
         return f"{order} {what} is lost then{but}."
     supplied = ", of what was supplied" if is_partial else ""
     text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
+    if plan.unreadable:
+        text = f"{text} And {_unreadable(plan)}."
     return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
+
+
+def _unreadable(plan: Plan) -> str:
+    names = [shown(each.name) for each in plan.unreadable]
+    if len(names) > _NAMED:
+        names[_NAMED:] = [f"{len(names) - _NAMED:,} more"]
+    copy = "its leader's copy" if len(names) == 1 else "their leaders' copies"
+    return f"{listed(names)} cannot be read past the damage of {copy}"
 
 
 def _is_metadata_unsound(plan: Plan) -> bool:
