@@ -15,13 +15,15 @@ PLANS ?= 33
 PLANS_SEED ?= 100
 MUTANTS_SECONDS ?= 3600
 MUTANTS_SEED ?= 1
+ROUNDS ?= 30
+ROUNDS_SEED ?= 1
 
 # Builds one wheel for each of these versions that is installed.
 WHEEL_PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans quorums mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas notebooks clean check-demo check-test
+.PHONY: help demo test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans quorums ordinary mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas notebooks clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -54,6 +56,9 @@ quorums: check-test $(VENV)/.test  ## kill real quorums of controllers and check
 
 plans: check-test $(VENV)/.test  ## carry out plans on real brokers: PLANS random states from PLANS_SEED on; half an hour
 	$(RUN) -m fixtures.plans --states $(PLANS) --seed $(PLANS_SEED)
+
+ordinary: check-test $(VENV)/.test  ## let a sound cluster live, restart and crash: ROUNDS captures raise no alarm; half an hour
+	$(RUN) -m fixtures.ordinary --rounds $(ROUNDS) --seed $(ROUNDS_SEED)
 
 faults: check-test $(VENV)/.test  ## check every fault of the catalogue in every base; writes docs/faults.md
 	$(RUN) -m fixtures.faults

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import subprocess
-import sys
 import sysconfig
 import time
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from benchmarks.answer import require_same
 from benchmarks.fleet import Fleet
+from benchmarks.processes import answer_of, seconds_of
 from benchmarks.resident import peak_resident_bytes
 from benchmarks.row import MIB, Bench, Figure, Row, Target
 from benchmarks.segments import RECORDS_PER_BATCH, Segments
 from benchmarks.spark_rows import spark_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import SparkSession
 
@@ -38,25 +35,24 @@ def fleet_of(bench: Bench, partitions: int = PARTITIONS) -> Fleet:
 
 def planned(bench: Bench) -> Figure:
     """Seconds for a driver to list the fleet and divide it into pickled tasks; their size."""
-    if bench.peers_only:
-        return Figure(ours="–", peer="–", value=None)
-    answer = _in_a_process(str(fleet_of(bench).directory()), "elections")
-    return Figure(ours=_planning("seconds", answer), peer="–", value=answer["seconds"])
+    return _planning(bench, fleet_of(bench).directory, table="elections", measured="seconds")
 
 
 def planned_records(bench: Bench) -> Figure:
     """Processor time of the same for the best copy of each log; 600,000 copies are looked at."""
+    fleet = fleet_of(bench, MANY_PARTITIONS)
+    return _planning(bench, fleet.in_page_cache, table="records", measured="processor")
+
+
+def _planning(bench: Bench, directory: Callable[[], Path], *, table: str, measured: str) -> Figure:
     if bench.peers_only:
         return Figure(ours="–", peer="–", value=None)
-    answer = _in_a_process(str(fleet_of(bench, MANY_PARTITIONS).directory()), "records")
-    return Figure(ours=_planning("processor", answer), peer="–", value=answer["processor"])
-
-
-def _planning(time: str, answer: dict[str, Any]) -> str:
-    return (
-        f"{answer[time]:.1f} s, {answer['resident'] / MIB:.0f} MiB; {answer['tasks']:,} tasks "
+    answer = answer_of("benchmarks.fleet_plan", str(directory()), table)
+    ours = (
+        f"{answer[measured]:.1f} s, {answer['resident'] / MIB:.0f} MiB; {answer['tasks']:,} tasks "
         f"of {answer['pickled'] / answer['tasks'] / 1024:.0f} KiB"
     )
+    return Figure(ours=ours, peer="–", value=answer[measured])
 
 
 def compared(bench: Bench) -> Figure:
@@ -100,9 +96,9 @@ def against_cmp(bench: Bench) -> Figure:
     ]
     ours, peer = [], []
     for _ in range(2 if bench.quick else 4):  # the first warms the page cache
-        peer.append(sum(_seconds(["cmp", str(a), str(b)]) for a, b in _pairs(root, one.name)))
+        peer.append(sum(seconds_of(["cmp", str(a), str(b)]) for a, b in _pairs(root, one.name)))
         if not bench.peers_only:
-            ours.append(_seconds(command))
+            ours.append(seconds_of(command))
     ratios = [mine / theirs for mine, theirs in zip(ours[1:], peer[1:], strict=False)]
     return Figure(
         ours=f"{median(ours[1:]):.2f} s" if ours else "–",
@@ -115,19 +111,6 @@ def against_cmp(bench: Bench) -> Figure:
 def _pairs(root: Path, name: str) -> Iterator[tuple[Path, Path]]:
     for segment in sorted((root / "1" / name).glob("*.log")):
         yield segment, root / "2" / name / segment.name
-
-
-def _seconds(command: list[str]) -> float:
-    start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
-
-
-def _in_a_process(*arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.fleet_plan", *arguments]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ)
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
 
 
 FLEET_ROWS: Final = (

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import sysconfig
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
+from benchmarks.processes import answer_of, seconds_of
 from benchmarks.row import MIB, Bench, Figure, Row, Target
 from benchmarks.segments import RECORDS_PER_BATCH, Segments
 
@@ -32,19 +31,13 @@ def resident_memory(codec: str, bench: Bench) -> Figure:
 
 def peak_beyond_imports(segment: Path, work: str) -> int:
     """Bytes that a fresh process needs for some work (see ``benchmarks.resident``) on a segment."""
-    modules = _resident(segment, work)["modules"]
+    modules = answer_of("benchmarks.resident", str(segment), work)["modules"]
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(modules, file)
         file.flush()
-        beyond: int = _resident(segment, work, file.name)["read"]
+        answer = answer_of("benchmarks.resident", str(segment), work, file.name)
+    beyond: int = answer["read"]
     return beyond
-
-
-def _resident(segment: Path, *arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.resident", str(segment), *arguments]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
 
 
 def start_up(arguments: list[str], bench: Bench) -> Figure:
@@ -53,20 +46,14 @@ def start_up(arguments: list[str], bench: Bench) -> Figure:
     rounds = 5 if bench.quick else START_UP_ROUNDS
     ours, peer = [], []
     for _ in range(rounds):
-        peer.append(_seconds([sys.executable, "-c", "pass"]))
+        peer.append(seconds_of([sys.executable, "-c", "pass"]))
         if not bench.peers_only:
-            ours.append(_seconds(command))
+            ours.append(seconds_of(command))
     return Figure(
         ours=f"{median(ours):.3f} s" if ours else "–",
         peer=f"{median(peer):.3f} s",
         value=median(ours) - median(peer) if ours else None,
     )
-
-
-def _seconds(command: list[str]) -> float:
-    start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
 
 
 def _list_small_directory(bench: Bench) -> Figure:

@@ -22,6 +22,7 @@ from spark_datasource.known_plans import KnownPlans, Planned
 from spark_datasource.metrics import reported
 from spark_datasource.offset_range import check_named
 from spark_datasource.option_names import warn_of_unused
+from spark_datasource.past_damage import past_damage
 from spark_datasource.planning import PackedUnits, plan
 from spark_datasource.shipped import Shipped
 
@@ -76,7 +77,7 @@ class KafkaLogReader(Shipped, DataSourceReader):
             )  # fmt: skip
             return _known_plans.planned(question, lambda: self._planned(table, arguments, context))
         except KafkaLogError as error:
-            raise for_spark(error) from None
+            raise for_spark(error, past_damage(error, options)) from None
 
     def _planned(
         self, table: AnyTable, arguments: Sequence[PathArgument], context: ReadContext
@@ -118,7 +119,7 @@ def read_units(
         found = gathered(registry.limited(rows, request.limit))
         yield from reported(found, metrics, options.table, options.metrics_path)
     except KafkaLogError as error:
-        raise for_spark(error) from None
+        raise for_spark(error, past_damage(error, options)) from None
 
 
 def _for_planning(request: ReadRequest) -> ReadRequest:

@@ -34,6 +34,7 @@ from spark_datasource.option_names import warn_of_unused
 from spark_datasource.planning import PackedUnits, cut
 from spark_datasource.reader import read_units
 from spark_datasource.shipped import Shipped
+from spark_datasource.stale_copies import StaleCopies
 from spark_datasource.topic_partitions import EARLIEST
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         self.columns = columns
         self.request = replace(options.source.request, columns=columns or (_CHEAPEST,))
         self._kept: dict[TopicPartition, str] = {}
+        self._stale = StaleCopies()
         self._target: Offsets | None = None
         self._last_trigger = time.monotonic()
 
@@ -198,6 +200,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
             check_selection(evidence, self.request)
             self.request = without_metadata(evidence, self.request)
         found: dict[TopicPartition, PartitionDirectory] = {}
+        kept_of: list[tuple[PartitionDirectory, Sequence[PartitionDirectory]]] = []
         new: set[str] = set()
         for (_, topic, partition), copies in evidence.topic_partitions(self.request):
             if topic is None or partition is None:
@@ -205,8 +208,10 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
             kept = [each for each in copies if each.path == self._kept.get((topic, partition))]
             if kept:
                 found[topic, partition] = kept[0]
+                kept_of.append((kept[0], copies))
             else:
                 new.add(topic)
+        self._stale.look(kept_of)
         if new:
             asked = replace(self.request, topics=frozenset(new), assigned=None, topic_pattern=None)
             expected = ExpectedEnds()

@@ -78,8 +78,8 @@ def duplicates_command(
 
     Records are the same if key, value, headers and the client's timestamp are equal. Equal records
     within one batch were sent that way, and are not counted; nor are records of aborted
-    transactions. Where the broker sets timestamps (LogAppendTime), they are not compared, so equal
-    messages look like duplicates.
+    transactions, and those below the log start. Where the broker sets timestamps (LogAppendTime),
+    they are not compared, so equal messages look like duplicates.
 
     A producer without idempotence leaves duplicates when it sends again what was stored but not
     acknowledged. If nearly all records are there 4 times, it has retries = 3 and never got an
@@ -97,11 +97,12 @@ def duplicates_command(
     from kafkalog_reader.cli.results import write_json, write_result
     from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.duplicate_records import COLUMNS
+    from kafkalog_reader.tables.options import CONSUMER_VIEW
     from kafkalog_reader.tables.schemas.commands import DUPLICATE_RECORDS, DUPLICATES
     from kafkalog_reader.tables.selection import check_selection
 
     table = registry.table("records")
-    request = registry.request(table, COLUMNS, include_control_records=False, **options)
+    request = registry.request(table, COLUMNS, **{**CONSUMER_VIEW, **options})
     evidence = supplied(paths)
     check_selection(evidence, request)
     request = _without_internal(request)

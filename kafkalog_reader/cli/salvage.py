@@ -207,9 +207,10 @@ def _salvage(
             evidence, request, output, receiver=receiver, progress=progress, **options
         ):
             is_log = salvaged.is_in_place is not None and salvaged.folder is not None
-            # A part replaces no copy, nor does a log without the records at doubtful offsets.
-            is_part = salvaged.is_in_place and has_range
-            if is_log and not is_part and salvaged.doubtful_folder is None:
+            # A part replaces no copy, nor does a log without what can still be added to it.
+            is_part = (salvaged.is_in_place and has_range) or salvaged.doubtful_folder is not None
+            is_part |= any(each.is_renamed for each in salvaged.missing_segments)
+            if is_log and not is_part:
                 hints[PLACE if salvaged.is_in_place else HAND_OVER] = None
             found |= not salvaged.is_complete or (has_range and not salvaged.records)
             name = _of_cluster(salvaged) if several_clusters else salvaged.name
@@ -260,8 +261,16 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
         yield _outside_isr(salvaged)
     for other in salvaged.lacking:
         yield _lacking(other)
+    can_merge = not any(each.is_fork or each.is_contradiction for each in salvaged.lacking)
     for lost in salvaged.lost[:MAX_LOST_SHOWN]:
-        yield _lost(lost)
+        yield _lost(lost, can_merge=can_merge)
+    for missing in salvaged.missing_segments[:MAX_LOST_SHOWN]:
+        yield missing.text
+    if len(salvaged.missing_segments) > MAX_LOST_SHOWN:
+        yield (
+            f"and {len(salvaged.missing_segments) - MAX_LOST_SHOWN:,} more such segments: see "
+            "manifest.json"
+        )
     if len(salvaged.lost) > MAX_LOST_SHOWN:
         yield f"and {len(salvaged.lost) - MAX_LOST_SHOWN:,} more such ranges: see manifest.json"
 
@@ -339,15 +348,15 @@ def _deleted(salvaged: SalvagedPartition) -> str:
     return text
 
 
-def _lost(lost: LostOffsets) -> str:
+def _lost(lost: LostOffsets, *, can_merge: bool) -> str:
     offsets = offsets_are(lost.first_offset, lost.next_offset)
     if not lost.held_by:
         return f"{offsets} lost: {lost.why}"
     holders = f"{' and '.join(lost.held_by)} {'has' if len(lost.held_by) == 1 else 'have'}"
+    merge = ", --merge --as-segments makes one log of all, unless their histories differ"
     return (
         f"{offsets} not on this copy ({lost.why}), but {holders} readable batches there: "
-        "--replica broker:N reads another copy, --merge --as-segments makes one log of all, unless "
-        "their histories differ"
+        f"--replica broker:N reads another copy{merge if can_merge else ''}"
     )
 
 

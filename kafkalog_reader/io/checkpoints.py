@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafkalog_reader.errors import CorruptCheckpointError, LogPosition
+from kafkalog_reader.errors import CorruptCheckpointError, LocatedError, LogPosition
 from kafkalog_reader.format.checkpoint import parse_leader_epoch_checkpoint, parse_offset_rows
 from kafkalog_reader.format.partition_metadata import parse_partition_metadata
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
     from kafkalog_reader.io.read_context import ReadContext
 
 TopicPartition = tuple[str, int]
@@ -185,6 +185,14 @@ def read_topic_id(partition_directory: str, *, context: ReadContext) -> str | No
     return parse_topic_id(content, path)
 
 
+def topic_id_of(directory: PartitionDirectory) -> str | None:
+    """The topic id of a copy; None also if it cannot be read, which ``kafkalog verify`` reports."""
+    try:
+        return read_topic_id(directory.path, context=directory.context)
+    except LocatedError:
+        return None
+
+
 def parse_topic_id(content: bytes, path: str) -> str:
     """The topic id in the content of a ``partition.metadata``, the same in all partitions.
 
@@ -193,12 +201,12 @@ def parse_topic_id(content: bytes, path: str) -> str:
     """
     if len(content) <= _METADATA_KEPT:
         with contextlib.suppress(CorruptCheckpointError):  # raised with the right place below
-            return _topic_id_of(content)
+            return _parsed_topic_id(content)
     return parse_partition_metadata(content, LogPosition(shown(path))).topic_id
 
 
 @lru_cache(maxsize=64)
-def _topic_id_of(content: bytes) -> str:
+def _parsed_topic_id(content: bytes) -> str:
     return parse_partition_metadata(content, LogPosition("")).topic_id
 
 

@@ -57,6 +57,25 @@ def let_go(descriptor: int, start: int, stop: int) -> None:
         os.posix_fadvise(descriptor, first, last - first, os.POSIX_FADV_DONTNEED)
 
 
+def read_page(descriptor: int, size: int) -> bytes:
+    """The bytes of a file that has at most one page, which stays out of the cache if it was not in.
+
+    One system call reads it and says whether it was there; of many small files most are.
+
+    Raises:
+        OSError: the read failed.
+    """
+    content = bytearray(size)
+    try:
+        count = os.preadv(descriptor, [content], 0, _NOT_NOW)
+    except OSError as error:  # not there; a file system that cannot tell; a failure
+        is_cold = isinstance(error, BlockingIOError) or any(cold_ranges(descriptor, 0, size))
+        count = os.preadv(descriptor, [content], 0)
+        if is_cold:
+            let_go(descriptor, 0, size)
+    return bytes(content) if count == size else bytes(content[:count])
+
+
 class _Range(ctypes.Structure):
     _fields_ = (("start", ctypes.c_uint64), ("size", ctypes.c_uint64))
 

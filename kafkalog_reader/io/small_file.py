@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.io.window import Windows, read_small_file
+from kafkalog_reader.io.window import Windows, read_small_file, read_small_page
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
@@ -52,7 +52,11 @@ def small_log(segment: SegmentFiles, *, context: ReadContext) -> bytes | None:
         return None
 
     def read() -> bytes | None:
-        with Windows(segment.path("log"), size=SMALL_LOG, context=context) as windows:
+        path = segment.path("log")
+        content = read_small_page(path, context=context)
+        if content is not None:
+            return content
+        with Windows(path, size=SMALL_LOG, context=context) as windows:
             # it may have grown since it was listed
             return bytes(windows.read(0)) if 0 < windows.size_in_bytes <= SMALL_LOG else None
 

@@ -21,8 +21,8 @@ from kafkalog_reader.io.chunked_log import (
 )
 from kafkalog_reader.io.foreign_file import GIT_LFS_ADVICE, GIT_LFS_POINTER, MAX_POINTER_SIZE
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.object_file import object_at
-from kafkalog_reader.io.page_cache import cold_ranges, let_go, stop_reading_ahead
+from kafkalog_reader.io.object_file import is_object, object_at
+from kafkalog_reader.io.page_cache import PAGE, cold_ranges, let_go, read_page, stop_reading_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -288,6 +288,9 @@ def read_small_file(path: str, limit: int, *, context: ReadContext) -> bytes:
     Raises:
         UnreadableFileError: it cannot be read, or holds more than ``limit`` bytes.
     """
+    content = read_small_page(path, context=context) if limit >= PAGE else None
+    if content is not None:
+        return content
     with Windows(path, size=limit + 1, context=context) as windows:
         if windows.size_in_bytes > limit:
             raise UnreadableFileError(
@@ -295,6 +298,29 @@ def read_small_file(path: str, limit: int, *, context: ReadContext) -> bytes:
                 LogPosition(shown(path)),
             )
         return bytes(windows.read(0))
+
+
+def read_small_page(path: str, *, context: ReadContext) -> bytes | None:
+    """The content of a file of at most one page; None for others, which ``Windows`` reads.
+
+    Others are also objects, remote segments in chunks, pointers of git-lfs and what cannot be read.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or is not regular.
+    """
+    if context.rate is not None or is_object(path) or manifest_beside(path) is not None:
+        return None
+    descriptor, status = _opened(path, context)
+    try:
+        if not 0 < status.st_size <= PAGE:
+            return None
+        content = read_page(descriptor, status.st_size)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    is_whole = len(content) == status.st_size and not content.startswith(GIT_LFS_POINTER)
+    return content if is_whole else None
 
 
 def _reason(error: OSError) -> str:

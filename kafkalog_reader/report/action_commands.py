@@ -41,7 +41,12 @@ def _elect(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator
     """The commands of an unclean election, without which a replica outside the ISR cannot lead."""
     if audit.elections[0].clean_by_membership is not False:
         return
-    yield "# it is not in the ISR; then what is listed as lost is lost for ever:"
+    loses = (
+        "then what is listed as lost is lost for ever"
+        if audit.elections[0].lacking
+        else ("nothing that is listed is lost then")
+    )
+    yield f"# it is not in the ISR; {loses}:"
     yield (
         f"kafka-leader-election.sh --bootstrap-server {BROKERS} --election-type unclean "
         f"--topic {shell_word(audit.topic or '')} --partition {audit.partition}"

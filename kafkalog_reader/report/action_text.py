@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import ACTIONS, NOTHING_TO_DO
+from kafkalog_reader.audits.catalogue.actions import ACTIONS, DO_NOT_START, NOTHING_TO_DO
 from kafkalog_reader.report.advised_actions import listed_actions
 from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -47,9 +47,13 @@ def to_do_lines(
     indent: int,
     is_said: bool = False,
 ) -> Iterator[Line]:
-    """What to do about one finding, and the commands for it; these alone if the text was said."""
+    """What to do about one finding, and the commands for it; these alone if the text was said.
+
+    With a command, not to start the broker before is what it begins with.
+    """
     commands = repair_commands(repairs)
-    for number, action in enumerate(actions):
+    asked = [each for each in actions if not (commands and each == DO_NOT_START)]
+    for number, action in enumerate(asked or actions):
         if action != NOTHING_TO_DO and not is_said:
             text = f"→ {ACTIONS[action].text()}"
             yield from wrapped(text, columns, indent=indent, hanging=2)

@@ -61,6 +61,8 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
         for replica in audit.replicas
         for problem in replica.files.problems
     ]
+    if audit.has_zeros_at_end and audit.elections[0].lacking.damaged:
+        unknown.append("how many records were where zeros end the longest log")
     if audit.compared_from is not None:
         unknown.append(
             f"whether the copies are sound and equal below offset {audit.compared_from:,}, and "
@@ -232,7 +234,7 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             epoch = max(audit.membership.leader_epoch, -1 if epoch is None else epoch)
         above, reached = newest.high_watermark_above_end, audit.reached_by_newest
         text = f"{_capitalised(newest.name)} was elected (leader epoch {epoch}) " + (
-            "without the records that will be cut."
+            "without the records that it would cut."
             if reached is None and audit.epoch_unknown_to_leader is None
             else "and its files do not have that epoch: they are probably older than the election, "
             "such as a disk or a backup that was put back."

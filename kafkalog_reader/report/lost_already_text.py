@@ -55,6 +55,11 @@ def _lost_ranges(lost: Sequence[LostAlready]) -> str:
     )
     names = [*dict.fromkeys(each.name for each in lost)]
     where = f"{names[0]} {_offsets(lost)}" if len(names) == 1 else several_text(names)
+    if any(each.is_end for each in lost):
+        return shown(
+            f"Lost already, whatever starts: {records_text(count)} known{committed} ({where}), "
+            "and more may have come after them; no supplied copy holds any of it."
+        )
     return shown(
         f"Lost already, whatever starts: up to {records_text(count)}{committed} ({where}), which "
         "no supplied copy holds."

@@ -11,7 +11,13 @@ from kafkalog_reader.audits.integrity.file_repair import Format, Move, Rewrite, 
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
 from kafkalog_reader.report.open_finding_text import several_text
-from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind, brokers_text
+from kafkalog_reader.report.plan_step import (
+    IN_SYNC,
+    FileBody,
+    PlanStep,
+    StepKind,
+    brokers_text,
+)
 from kafkalog_reader.report.repair_text import (
     fetch_commands,
     keep_commands,
@@ -21,8 +27,9 @@ from kafkalog_reader.report.repair_text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.plan.start_order import Replacement
@@ -71,6 +78,24 @@ def lost_disk_steps(plan: Plan) -> Iterator[PlanStep]:
             commands=tuple(repair_commands([Format(cluster_id=cluster_id, node=broker)])),
             brokers=(broker,),
         )
+
+
+def empty_directory_step(plan: Plan) -> PlanStep:
+    """The broker of an empty log directory, which ZooKeeper may still have in the ISR."""
+    return PlanStep(
+        kind=StepKind.START,
+        title="Then start the broker whose log directory is empty",
+        texts=(
+            *(shown(f"{each.message[0].upper()}{each.message[1:]}.")
+              for each in plan.empty_directories),
+            "If its old disk can be read, mount it or copy it, and make this plan again. "
+            "Otherwise every partition must have a leader before this start: the broker then "
+            "copies the leader's records. A partition that has none has only this broker in sync: "
+            "let another one lead it by an unclean election "
+            "(kafka-leader-election.sh --election-type unclean).",
+        ),
+        checks=(IN_SYNC,),
+    )  # fmt: skip
 
 
 def directory_steps(plan: Plan) -> Iterator[PlanStep]:
@@ -136,7 +161,21 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
     )
 
 
-def repair_step(choice: Choice, broker: int) -> PlanStep:
+def repair_steps(plan: Plan) -> Iterator[PlanStep]:
+    """Repair files before there is a plan of everything; a merged log takes the place of others."""
+    done: set[tuple[Repair, ...]] = set()  # a marker is that of all its broker's partitions
+    for choice in plan.waiting:
+        if choice.takes_merged_log:
+            continue
+        for broker, repairs in choice.repairs.items():
+            if repairs not in done:
+                done.add(repairs)
+                yield _repair(choice, broker)
+        for broker, renames in choice.renames.items():
+            yield _rename(choice, broker, renames)
+
+
+def _repair(choice: Choice, broker: int) -> PlanStep:
     """Repair a file because of which a start hides or sets aside; then there is another plan."""
     repairs = choice.repairs[broker]
     why = [
@@ -178,6 +217,25 @@ def repair_step(choice: Choice, broker: int) -> PlanStep:
         commands=tuple(repair_commands(repairs)),
         brokers=(broker,),
         file=body,
+    )
+
+
+def _rename(choice: Choice, broker: int, renames: Sequence[Repair]) -> PlanStep:
+    """Give segments of a partition their names back; then there is another plan."""
+    return PlanStep(
+        kind=StepKind.RENAME,
+        title=(
+            f"On broker {broker}, while it is stopped, give segments of {shown(choice.name)} their "
+            "names back"
+        ),
+        texts=(
+            "Kafka reads a segment only under its own name. Without this, the start deletes files "
+            "that end in .deleted and the indexes of segments with another name, and the log "
+            "lacks the records.",
+            f"{_THERE} Then make this plan again.",
+        ),
+        commands=tuple(repair_commands(renames)),
+        brokers=(broker,),
     )
 
 

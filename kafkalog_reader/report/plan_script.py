@@ -20,8 +20,8 @@ from kafkalog_reader.report.plan_text import (
     headline,
     unanswered_texts,
     unanswered_word,
-    unseen_texts,
 )
+from kafkalog_reader.report.plan_unseen_text import unseen_texts
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.way_out import way_out_commands, way_out_text
 
@@ -31,7 +31,13 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.plan import Plan
 
 _ELSEWHERE: Final = frozenset(
-    {StepKind.RESTORE_DIRECTORY, StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.WRITE_FILE}
+    {
+        StepKind.RESTORE_DIRECTORY,
+        StepKind.MOVE_ASIDE,
+        StepKind.RENAME,
+        StepKind.REPLACE,
+        StepKind.WRITE_FILE,
+    }
 )
 """Kinds of steps that are done on other hosts."""
 _BUILT_IN: Final = frozenset({"printf"})

@@ -36,6 +36,7 @@ class StepKind(Enum):
     CONTROLLERS = "startControllers"
     ZOOKEEPER = "startZooKeeper"
     MOVE_ASIDE = "moveAside"
+    RENAME = "renameSegments"
     REPLACE = "replaceCopy"
     WRITE_FILE = "writeFile"
     START = "startBrokers"
@@ -140,6 +141,14 @@ class Check:
 
     command: str
     expected: tuple[str, ...]
+
+
+IN_SYNC: Final = Check(
+    command=(
+        f"kafka-topics.sh --bootstrap-server {BROKERS} --describe --under-replicated-partitions"
+    ),
+    expected=("nothing: every copy is in sync",),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.replica_rules import METADATA_BEHIND
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.election.unseen import UnseenRole
 from kafkalog_reader.audits.log.record_count import cut_text
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
@@ -17,13 +17,13 @@ from kafkalog_reader.report.lost_already_text import lost_already_text, went_bac
 from kafkalog_reader.report.open_finding_text import open_finding_lines, several_text
 from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, lost_text
 from kafkalog_reader.report.plan_steps import plan_steps, start_text
+from kafkalog_reader.report.plan_unseen_text import unseen_texts
 from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 from kafkalog_reader.report.way_out import way_out_commands, way_out_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from kafkalog_reader.audits.election.unseen import Unseen
     from kafkalog_reader.audits.plan.plan import Plan
 
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
@@ -31,8 +31,6 @@ _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE
 _METADATA_UNSOUND: Final = "the metadata log is not sound: read below before a node starts"
 _METADATA_ABSENT: Final = "no metadata log was supplied: read below before a node starts"
 _MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
-_NAMED: Final = 3
-"""Maximum partitions that a sentence names."""
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
 
@@ -114,8 +112,17 @@ def _tail_lines(plan: Plan, columns: int) -> Iterator[Line]:
 
 
 def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
-    """Why the ISR of partitions is unknown, where the order depends on it."""
-    if plan.is_one_broker or not plan.is_ordered:
+    """Why the ISR of partitions is unknown, and what depends on it."""
+    unknown = any(choice.electable is None for choice in plan.choices)
+    if plan.is_one_broker or plan.renamed or not unknown:
+        return
+    if not plan.is_ordered:
+        if not plan.empty_directories:
+            yield (
+                "Which replicas there are and which are in sync is "
+                f"{'in ZooKeeper, and' if plan.has_zookeeper else 'in a metadata log, and'} not in "
+                "these files: a broker that was not supplied starts last, once these lead."
+            )
         return
     reasons = Counter(choice.why_unknown for choice in plan.choices if choice.electable is None)
     is_damaged = any(each.name == METADATA_LOG for each in plan.severe)
@@ -150,63 +157,6 @@ def _retention_texts(plan: Plan) -> Iterator[str]:
     )
 
 
-def unseen_texts(plan: Plan) -> list[str]:
-    """What brokers without a copy here may hold; partitions with the same brokers in one text."""
-    names: dict[Unseen, list[str]] = {}
-    for choice in plan.choices:
-        if choice.unseen is not None:
-            names.setdefault(choice.unseen, []).append(choice.name)
-    return [
-        shown(
-            f"{of_same[0] if len(of_same) == 1 else several_text(of_same)}: "
-            f"{_unseen_text(unseen, plan.brokers if plan.is_one_broker else ())}"
-        )
-        for unseen, of_same in names.items()
-    ]
-
-
-def _unseen_text(unseen: Unseen, alone: Sequence[int]) -> str:
-    names = brokers_text(unseen.brokers)
-    if unseen.role is UnseenRole.ALL_IN_SYNC:
-        return (
-            f"the in-sync replicas ({names}) hold every committed record, and no copy of them was "
-            "supplied. What the supplied copies lack is unknown, and would be lost: supply those "
-            "copies first, unless they were already replaced by a merged log that was supplied. "
-            f"{_if_lost_for_ever(is_one_broker=bool(alone))}"
-        )
-    if unseen.role is UnseenRole.LEADER:
-        who = f"according to the metadata log {names} leads, and its copy was not supplied"
-    else:
-        verb = "is" if len(unseen.brokers) == 1 else "are"
-        who = (
-            f"according to the metadata log {names} {verb} in sync, and may hold what the copies "
-            "here lack"
-        )
-    if alone:
-        return (
-            f"{who}. If {brokers_text(alone)} is elected before {names}, records that only {names} "
-            f"{'has' if len(unseen.brokers) == 1 else 'have'} are lost."
-        )
-    return (
-        f"{who}. What only it holds is unknown, and these steps would lose it: supply its copy and "
-        "make the plan again. Follow these steps only where that copy is gone for good, or where a "
-        "merged log that is here has taken its place."
-    )
-
-
-def _if_lost_for_ever(*, is_one_broker: bool) -> str:
-    if is_one_broker:
-        return (
-            "If they are lost for ever, make the plan with the log directories of all other "
-            "brokers that are left."
-        )
-    return (
-        "If they are lost for ever, follow the steps: an unclean election, and then an empty log "
-        "directory. What only the lost copies held at the end of the logs stays lost; groups that "
-        "committed above the new log ends (kafkalog groups) show that there was more."
-    )
-
-
 def _counted(number: int, one: str, several: str) -> str:
     return f"{number:,} {one if number == 1 else several}"
 
@@ -215,7 +165,7 @@ def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
     if any(each.quorum.rolled_back.lost_end for each in plan.unsafe_quorums):
-        answer += " But committed metadata is in no copy any more (kafkalog quorum)."
+        answer += " Lost already: committed metadata, which no supplied copy has (kafkalog quorum)."
     elif plan.unsafe_quorums:
         answer += (
             " But the controllers can elect a leader that loses metadata, or elect none: start "
@@ -247,6 +197,8 @@ def _answer(plan: Plan) -> str:
     if not first:
         return _order(plan)
     then = f"{listed([*first, 'make this plan again'])}" if plan.waiting else f"{first[0]} (step 1)"
+    if plan.renamed:  # what the order of starts loses then was not compared
+        return f"First {then}. Before that, start no broker: its start may delete those segments."
     return f"First {then}. Without that: {_lowered(_order(plan))}"
 
 
@@ -256,7 +208,10 @@ def _first(plan: Plan) -> Iterator[str]:
         yield f"make {_counted(len(plan.merged), 'sound log', 'sound logs')} of damaged copies"
     if placed := sum(choice.takes_merged_log for choice in plan.merged):
         yield f"put {'it' if placed == 1 else 'them'} in place"
-    if repaired := sum(not choice.takes_merged_log for choice in plan.waiting):
+    renamed = len(plan.renamed)
+    if renamed:
+        yield f"give segments of {_counted(renamed, 'partition', 'partitions')} their names back"
+    if repaired := sum(bool(c.repairs and not c.takes_merged_log) for c in plan.waiting):
         yield f"repair files of {_counted(repaired, 'partition', 'partitions')}"
 
 
@@ -276,9 +231,16 @@ def _order(plan: Plan) -> str:
             return f"Starting broker {broker} removes {what} from its {count}{but}."
         taken = lost_words(lost) if lost else "no record"
         return f"Starting broker {broker} removes {taken}."
-    is_partial = any(c.unseen or c.not_supplied for c in plan.choices) or bool(plan.went_back)
+    is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
+    is_partial |= bool(plan.went_back or plan.empty_directories)
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
+    if plan.empty_directories:
+        several = "" if len(plan.empty_directories) == 1 else "s"
+        starts_last = (
+            f"the broker{several} whose log director{'ies are' if several else 'y is'} empty"
+        )
+        order = f"start {', then '.join((*starts, starts_last))}"
     if preparations := list(_preparations(plan)):
         order = f"{listed(preparations)} while all are stopped, then {order}"
     if plan.reassigned:
@@ -300,7 +262,7 @@ def _order(plan: Plan) -> str:
             what = "No supplied record"
         return f"{order} {what} is lost then{but}."
     supplied = ", of what was supplied" if is_partial else ""
-    text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
+    text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first.{_zeros_text(plan)}"
     if plan.unreadable:
         text = f"{text} And {_unreadable(plan)}."
     return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
@@ -308,16 +270,26 @@ def _order(plan: Plan) -> str:
 
 def _unreadable(plan: Plan) -> str:
     names = [shown(each.name) for each in plan.unreadable]
-    if len(names) > _NAMED:
-        names[_NAMED:] = [f"{len(names) - _NAMED:,} more"]
+    which = listed(names) if len(names) <= _SHOWN else several_text(names)
     copy = "its leader's copy" if len(names) == 1 else "their leaders' copies"
-    return f"{listed(names)} cannot be read past the damage of {copy}"
+    return f"{which} cannot be read past the damage of {copy}"
+
+
+def _zeros_text(plan: Plan) -> str:
+    """That the number of records in damaged batches is no bound where zeros follow them."""
+    names = [c.name for c in plan.losing if c.has_zeros_at_end and c.lost_records.damaged]
+    if not names:
+        return ""
+    which = listed(names) if len(names) <= _SHOWN else several_text(names)
+    return f" More may have been where zeros end the log of {which}: how many is unknown."
 
 
 def _is_metadata_unsound(plan: Plan) -> bool:
     """Whether the open findings are about the metadata log and nothing else."""
     findings = plan.open_findings
-    return bool(findings) and all(each.name == METADATA_LOG for each in findings)
+    return bool(findings) and all(
+        each.name == METADATA_LOG or each.code == METADATA_BEHIND for each in findings
+    )
 
 
 def _but(plan: Plan) -> str:
@@ -325,7 +297,7 @@ def _but(plan: Plan) -> str:
         return f"but {_METADATA_ABSENT}"
     if _is_metadata_unsound(plan):
         return f"but {_METADATA_UNSOUND}"
-    if all(each.code in _MISSING for each in plan.open_findings):
+    if all(each.code in _MISSING or each in plan.empty_directories for each in plan.open_findings):
         return "but not every replica is here"
     of_directories = all(each.log_directory is not None for each in plan.open_findings)
     return f"but not every {'log directory' if of_directories else 'copy'} is sound"
@@ -448,14 +420,17 @@ def _check_lines(step: PlanStep, columns: int) -> Iterator[Line]:
     if step.kind is StepKind.SAVE:
         text = "Go on when each has ended with exit status 0, or when you know what it left out."
         yield from wrapped(text, columns, indent=3, hanging=0)
-    if step.checks:
+    if step.kind is StepKind.QUORUM:
+        text = "Run this, and do the steps that it prints, before any controller starts:"
+        yield (Span(f"   {text}"),)
+    elif step.checks:
         yield (Span("   Before going on, this must show:"),)
     if len(step.checks) > _SHOWN:
         more = len(step.checks) - _SHOWN
         yield (Span(f"     ... {more:,} more topics (--format script)"),)
     for check in step.checks[-_SHOWN:]:
         yield from command_lines(check.command, columns, indent=5)
-        for expected in check.expected[:_SHOWN]:
+        for expected in () if step.kind is StepKind.QUORUM else check.expected[:_SHOWN]:
             yield from wrapped(f"→ {expected}", columns, indent=7)
         if len(check.expected) > _SHOWN:
             yield (Span(f"       ... {len(check.expected) - _SHOWN:,} more (--format json)"),)

@@ -67,7 +67,7 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
             yield _restored(copy, missing)
     for copy in audit.needed_but_stop:
         naming = audit.quorum.naming_as_leader(copy)
-        yield _moved_aside(naming, f"it names {node_name(copy)} as leader, which has forgotten it,")
+        yield _moved_aside(naming, f"it names {node_name(copy)} as leader, whose log is lost,")
     if audit.verdict is Verdict.MAY_LOSE and audit.start_first:
         yield from _order(audit)
     if (

@@ -158,8 +158,9 @@ def _remarks(quorum: Quorum, copy: MetadataCopy) -> Iterator[str]:
         yield "empty: votes for everybody"
     if quorum.voter_of(copy) and (naming := quorum.naming_as_leader(copy)):
         yield (
-            f"{names_text(naming)} {'names' if len(naming) == 1 else 'name'} it as leader, which "
-            "it has forgotten: it stops when it hears of that (inconsistent with current leader)"
+            f"{names_text(naming)} still {'names' if len(naming) == 1 else 'name'} it as the "
+            "leader, and its log is lost: it stops when it hears that (inconsistent with current "
+            "leader)"
         )
     voters = quorum.voters
     if voters is None:

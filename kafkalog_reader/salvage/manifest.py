@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.torn_batch import RepairedBatch
     from kafkalog_reader.audits.partition.lost_partitions import WithoutCopy
     from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.salvage.missing_segments import MissingSegment
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.best_replica import Lacking
     from kafkalog_reader.tables.offset_order import DoubtfulBatches
@@ -69,6 +70,7 @@ class SalvagedPartition:
         repairs: batches that were repaired and kept.
         doubtful: batches with doubtful offsets, by segment.
         lost: offsets that the copy should hold but does not, as far as known.
+        missing_segments: segments without a log file, or whose file has another name.
         lacking: offsets asked for that only other copies hold, such as the branch after a fork.
         in_sync_not_supplied: node ids of the in-sync replicas where no copy of one was supplied.
         is_in_place: of a log, whether it is for the place of its copies; None for Parquet.
@@ -89,6 +91,7 @@ class SalvagedPartition:
     repairs: list[RepairNote] = field(default_factory=list)
     doubtful: list[tuple[SegmentSlice, DoubtfulBatches]] = field(default_factory=list)
     lost: list[LostOffsets] = field(default_factory=list)
+    missing_segments: tuple[MissingSegment, ...] = ()
     counts: Counts = field(default_factory=Counts)
     is_in_place: bool | None = None
     is_finished: bool = False
@@ -110,7 +113,7 @@ class SalvagedPartition:
         """Whether all that the copies should hold is here, at offsets that are not in doubt."""
         has_torn = any(repair.kind == "tornBatch" for repair in self.repairs)
         is_lacking = self.left_out.count or self.doubtful or self.lost or has_torn or self.lacking
-        is_whole = not is_lacking and not self.in_sync_not_supplied
+        is_whole = not (is_lacking or self.in_sync_not_supplied or self.missing_segments)
         return self.is_finished and is_whole and not self.records_of_transactions
 
     @property
@@ -158,6 +161,7 @@ class SalvagedPartition:
                 ],
             },
             "lostOffsets": [each.as_json() for each in self.lost],
+            "missingSegments": [each.as_json() for each in self.missing_segments],
             "otherCopies": [
                 {
                     "copy": each.replica.replica_name,

@@ -49,6 +49,14 @@ class OffsetCoverage:
             return True
         return any(first <= offset <= last for first, last in self.missing_ranges)
 
+    def has_any(self, first: int, following: int) -> bool:
+        """Whether one of the offsets [first, following) was seen."""
+        if self.first is None or self.last is None:
+            return False
+        if following <= self.first or first > self.last:
+            return False
+        return not any(low <= first and following <= high + 1 for low, high in self.missing_ranges)
+
     def as_json(self) -> dict[str, Any]:
         """As the manifest has it."""
         return {

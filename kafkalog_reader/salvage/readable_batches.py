@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,8 @@ import numpy as np
 from kafkalog_reader.audits.log.torn_batch import whole_records
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.format.batch_fields import LAST_CODEC
+from kafkalog_reader.io.exchanged_logs import with_right_names
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.salvage.repair import repaired_flip, repaired_header
 from kafkalog_reader.scan.batch_run import BatchRun
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.salvage.left_out import NotedDamage
     from kafkalog_reader.tables.request import ReadRequest
+
+logger = logging.getLogger(__name__)
 
 MAX_TRIES: Final = 10_000
 """Limit of repair attempts per segment: hostile input could ask for any number."""
@@ -83,7 +88,15 @@ class ReadableBatches:
     ) -> None:
         self.found_batches = 0
         self.outside = 0
-        found = [segment for segment in segments(directory) if segment.log_size is not None]
+        listed = segments(directory)
+        named = with_right_names(listed, directory.context)
+        if named != listed:
+            logger.warning(
+                "%s: log files have each other's names, as their offsets show, and are read in the "
+                "order of these",
+                shown(directory.path),
+            )
+        found = [segment for segment in named if segment.log_size is not None]
         self.from_offset, self.to_offset = request.offsets_of(directory.topic, directory.partition)
         self.log_start = 0
         try:

@@ -14,6 +14,7 @@ from kafkalog_reader.salvage.left_out import NotedDamage, UnreadCopies, Warnings
 from kafkalog_reader.salvage.lost_offsets import held_elsewhere, lost_offsets
 from kafkalog_reader.salvage.manifest import SalvagedPartition, manifest_text
 from kafkalog_reader.salvage.merge import merge_partition
+from kafkalog_reader.salvage.missing_segments import missing_segments
 from kafkalog_reader.salvage.output_folder import DOUBTFUL, OutputFolder
 from kafkalog_reader.salvage.parquet import DoubtfulPart, write_parquet
 from kafkalog_reader.salvage.readable_batches import ReadableBatches
@@ -110,6 +111,9 @@ def salvage(
                 done.pop()
                 refused.append(str(error))
             else:
+                salvaged.missing_segments = missing_segments(
+                    of_partition if request.replica == "best" else copies, salvaged.offsets, request
+                )
                 salvaged.lost = held_elsewhere(salvaged.lost, others, request)
                 yield salvaged
         is_finished = not refused

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import (
     KafkaLogError,
-    LocatedError,
     LogPosition,
     MissingRecordsError,
 )
 from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.format.offset_words import offsets_are
-from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_topic_id
+from kafkalog_reader.io.checkpoints import checkpointed_offsets, topic_id_of
 from kafkalog_reader.io.hot_copy import was_copied_while_written
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
@@ -106,8 +105,8 @@ class ExpectedEnds:
         marks = {each.path: self._row(each, HIGH_WATERMARKS) or 0 for each, _ in copies}
         if max(marks.values()) <= _log_end(copies):  # as almost always
             return
-        wanted = _topic_id(chosen)
-        same = [each for each in copies if wanted is None or _topic_id(each[0]) in (None, wanted)]
+        wanted = topic_id_of(chosen)
+        same = [each for each in copies if wanted is None or topic_id_of(each[0]) in (None, wanted)]
         end = _log_end(same)
         proofs = [
             (marks[each.path], each)
@@ -202,13 +201,6 @@ class ExpectedEnds:
 
 def _log_end(copies: Sequence[tuple[PartitionDirectory, LogTail]]) -> int:
     return max(tail.next_offset for _, tail in copies)
-
-
-def _topic_id(directory: PartitionDirectory) -> str | None:
-    try:
-        return read_topic_id(directory.path, context=directory.context)
-    except LocatedError:  # `kafkalog verify` reports it
-        return None
 
 
 def _is_ahead_of_copy(directory: PartitionDirectory, tail: LogTail) -> bool:

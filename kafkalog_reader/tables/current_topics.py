@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.checkpoints import read_topic_id
+from kafkalog_reader.io.checkpoints import topic_id_of
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Mode
@@ -42,7 +41,7 @@ class CurrentTopics:
         All of them if they have one topic id, or none, or if no supplied metadata log has the
         topic. A warning names copies of another topic.
         """
-        ids = [_topic_id(each) for each in supplied] if len(supplied) > 1 else []
+        ids = [topic_id_of(each) for each in supplied] if len(supplied) > 1 else []
         if len({each for each in ids if each is not None}) < 2:
             return supplied
         root, topic = supplied[0].log_directory, supplied[0].topic
@@ -94,10 +93,3 @@ class CurrentTopics:
                     fields = record.fields
                     found[record.place["clusterId"], fields["name"]] = fields["topicId"]
         return found
-
-
-def _topic_id(directory: PartitionDirectory) -> str | None:
-    try:
-        return read_topic_id(directory.path, context=directory.context)
-    except LocatedError:  # `kafkalog verify` reports it
-        return None

@@ -138,3 +138,19 @@ def test_below_a_fork_another_copy_has_the_same_records(tmp_path: Path, run: Run
     assert command.endswith("--from-offset 1 --to-offset 2")
     answer = run(*shlex.split(command), "--columns", "value", "--format", "csv")
     assert (answer.status, answer.out.split()) == (0, ['"value"', '"Yg=="'])
+
+
+def test_a_copy_with_the_first_segment_is_named_where_that_is_missing(
+    tmp_path: Path, run: Run
+) -> None:
+    """An error about a folder, not about one of its files."""
+    late = replica(
+        "5-9/e0 10-14/e0", topic="__consumer_offsets", base_offset=5, high_watermark=10,
+        files={f"{0:020}.index": b""},
+    )  # fmt: skip
+    whole = replica("0-4/e0 5-9/e0", topic="__consumer_offsets", high_watermark=10)
+    cluster(tmp_path, {0: late, 1: whole})
+    stopped = run("records", tmp_path, "--topic", "__consumer_offsets")
+    assert stopped.status == 2
+    (named,) = (line for line in stopped.err.splitlines() if "has an intact copy" in line)
+    assert named.startswith("broker 1 has an intact copy, but it ends at offset 9: ")

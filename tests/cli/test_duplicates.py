@@ -219,3 +219,12 @@ def test_internal_topics_are_searched_by_name_only(run: Run) -> None:
     named = run("duplicates", state, "--topic", "__consumer_offsets")
     assert named.status in (0, 1)
     assert " 0 records" not in named.out
+
+
+def test_records_below_the_log_start_are_not_counted(tmp_path: Path, run: Run) -> None:
+    """They are deleted: no consumer gets them."""
+    log = [batch(0, "a"), batch(1, "a"), batch(2, "b"), batch(3, "b")]
+    cluster(tmp_path, {1: replica(log, topic="t", high_watermark=4, log_start=1)})
+    answer = run("duplicates", tmp_path, "--format", "json")
+    (row,) = map(json.loads, answer.out.splitlines())
+    assert (row["records"], row["duplicates"], row["firstOffset"]) == (3, 1, 2)

@@ -85,8 +85,8 @@ def test_a_segment_that_no_copy_has_is_decompressed_before_there_is_a_plan(
         path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
     plan = run("plan", ".").out
-    assert plan.startswith("NO PLAN t-0: first give segments their names back (KL-003), and make")
-    assert plan.count("decompress those that somebody compressed") == 1
+    assert plan.startswith("First give segments of 1 partition their names back and make this plan")
+    assert "nothing is lost" not in plan.lower()
     compared = CliRunner().invoke(replica_diff, ["."], standalone_mode=False).stdout
     commands = [
         f"gzip -dc ./broker-{n}/t-0/00000000000000000000.log.gz "

@@ -773,7 +773,7 @@ def test_in_sync_replicas_that_are_lost_get_an_empty_log_directory(
     kinds = [step["kind"] for step in plan(run("plan", root, "--format", "json"))["steps"]]
     assert "restoreLogDirectory" not in kinds
     text = " ".join(run("plan", root).out.split())
-    assert "If they are lost for ever, follow the steps" in text
+    assert "If such copies are lost for ever, follow the steps" in text
 
 
 @pytest.mark.parametrize("name", sorted(NAMED))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from fixtures import captures, truth
 from kafkalog_reader import registry
 from kafkalog_reader.cli.sql import query_and_paths
 from kafkalog_reader.errors import UsageError
@@ -21,6 +24,7 @@ from tests.cli.conftest import Answer
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
+MANUAL = Path(__file__).parents[2] / "docs" / "commands.md"
 LOG = Path("broker-1", "t-0", "00000000000000000000.log")
 SECOND_BATCH = 69
 
@@ -46,6 +50,18 @@ def test_tables_can_be_joined(untouched: Path, run: Run) -> None:
         {"brokerId": 2, "n": 4, "last": 3},
         {"brokerId": 3, "n": 4, "last": 3},
     ]
+
+
+def test_the_conditions_of_the_manual_leave_what_a_consumer_got(run: Run) -> None:
+    """Without transaction markers, and without what is below the log start."""
+    (query,) = re.findall(r"```sql\n(SELECT.*?)```", MANUAL.read_text(), flags=re.DOTALL)
+    truth_of = truth.load(captures.path("everything")).captures["stopped"]
+    consumed = Counter((each.topic, each.partition) for each in truth_of.records())
+    logs = captures.path("everything/stopped")
+    answer = run("sql", query, logs, "--replica", "best", "--format", "json")
+    counted = {(row["topic"], row["partition"]): row["count_star()"] for row in rows(answer)}
+    del counted["__cluster_metadata", 0]
+    assert counted == consumed
 
 
 @pytest.mark.parametrize("table", registry.TABLES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ import pytest
 
 from kafkalog_reader.io import page_cache
 from kafkalog_reader.io.read_context import ReadContext
-from kafkalog_reader.io.window import Windows
+from kafkalog_reader.io.window import Windows, read_small_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ def pages_in_memory(path: Path) -> int:
     libc = ctypes.CDLL(None)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapping:
         view = np.frombuffer(mapping, np.uint8)
-        there = (ctypes.c_ubyte * (len(view) // mmap.PAGESIZE))()
+        there = (ctypes.c_ubyte * -(-len(view) // mmap.PAGESIZE))()
         address = ctypes.c_void_p(view.ctypes.data)
         assert libc.mincore(address, ctypes.c_size_t(len(view)), there) == 0
         del view
@@ -100,3 +101,45 @@ def test_a_warm_file_stays_warm(cold: Path) -> None:
     cold.read_bytes()
     read_all(cold)
     assert pages_in_memory(cold) == SIZE // mmap.PAGESIZE
+
+
+@pytest.fixture
+def small(cold: Path) -> Path:
+    """A file of less than a page, without pages in memory."""
+    os.truncate(cold, 870)
+    return cold
+
+
+def test_a_cold_page_is_cold_again_after_it_was_read(small: Path) -> None:
+    content = small.read_bytes()
+    left: list[int] = []
+    while len(left) < ATTEMPTS and (not left or left[-1]):
+        evict(small)
+        assert pages_in_memory(small) == 0
+        assert read_small_page(str(small), context=ReadContext()) == content
+        left.append(pages_in_memory(small))
+    assert left[-1] == 0, left
+
+
+def test_a_warm_page_stays_warm(small: Path) -> None:
+    content = small.read_bytes()
+    assert read_small_page(str(small), context=ReadContext()) == content
+    assert pages_in_memory(small) == 1
+
+
+@pytest.mark.parametrize("error", [errno.EOPNOTSUPP, errno.EIO])
+def test_a_page_is_read_where_the_file_system_cannot_tell(
+    small: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    content = small.read_bytes()
+    evict(small)
+    read = os.preadv
+
+    def preadv(descriptor: int, buffers: list[bytearray], position: int, flags: int = 0) -> int:
+        if flags:
+            raise OSError(error, "refused")
+        return read(descriptor, buffers, position)
+
+    monkeypatch.setattr(os, "preadv", preadv)
+    assert read_small_page(str(small), context=ReadContext()) == content
+    assert pages_in_memory(small) == 0

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.io.page_cache import PAGE
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.small_file import read_if_present
-from kafkalog_reader.io.window import Windows, read_small_file
+from kafkalog_reader.io.window import Windows, read_small_file, read_small_page
 
 CONTENT = bytes(range(256)) * 8
 
@@ -127,6 +128,33 @@ def test_small_file_is_read_whole_up_to_its_limit(file: str) -> None:
     assert read_small_file(file, len(CONTENT), context=ReadContext()) == CONTENT
     with pytest.raises(UnreadableFileError, match="2,048 bytes where at most 2,047 are expected"):
         read_small_file(file, len(CONTENT) - 1, context=ReadContext())
+
+
+@pytest.mark.parametrize("size", [0, 1, PAGE, PAGE + 1])
+def test_only_files_up_to_a_page_are_read_at_once(tmp_path: Path, size: int) -> None:
+    content = os.urandom(size)
+    path = tmp_path / "partition.metadata"
+    path.write_bytes(content)
+    read = read_small_page(str(path), context=ReadContext())
+    assert read == (content if 0 < size <= PAGE else None)
+    assert read_small_file(str(path), 2 * PAGE, context=ReadContext()) == content
+
+
+def test_a_small_file_that_shrinks_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "partition.metadata"
+    path.write_bytes(b"before it shrinks")
+    fstat = os.fstat
+
+    def shrink(descriptor: int) -> os.stat_result:
+        status = fstat(descriptor)
+        path.write_bytes(b"after")
+        return status
+
+    monkeypatch.setattr(os, "fstat", shrink)
+    assert read_small_page(str(path), context=ReadContext()) is None
+    assert read_small_file(str(path), PAGE, context=ReadContext()) == b"after"
 
 
 def test_small_file_of_a_tebibyte_costs_nothing(tmp_path: Path) -> None:

@@ -189,8 +189,8 @@ RESTORE_CHECKPOINT: Final = action(
 START_WITHOUT_CHECKPOINT: Final = action(
     "A39",
     "start-without-checkpoint",
-    short="if the disk of {where} has the file, copy it too and run this again; if not, kafkalog "
-    "table recoveries shows what the start does without it: where it cuts nothing, start the "
+    short="if the disk of {where} has the file, copy it too and run this again; if the file is "
+    "gone, kafkalog table recoveries shows what a start cuts without it: if nothing, start the "
     "brokers as kafkalog plan says, and the file is written again",
     explanation="recovery-point-offset-checkpoint: after an unclean stop every segment is "
     "recovered, and a log is cut at its first damaged batch. replication-offset-checkpoint: "
@@ -254,6 +254,16 @@ RESTORE_DIRECTORY: Final = action(
     command="kafka-storage.sh format --ignore-formatted --cluster-id CLUSTER_ID "
     "--config SERVER_PROPERTIES",
 )
+START_EMPTY_LAST: Final = action(
+    "A52",
+    "start-empty-last",
+    short="if a broker has this log directory, mount or copy its disk and run this again; if the "
+    "disk is lost, start that broker last, once the others lead every partition",
+    explanation="ZooKeeper may still name that broker in the in-sync set. The first in-sync "
+    "replica that starts is elected. An empty one that starts later copies the leader's records. "
+    "If the folder is not a broker's, leave it out.",
+    command="kafka-topics.sh --bootstrap-server HOST:9092 --describe --unavailable-partitions",
+)
 RENAME_FOLDER: Final = action(
     "A40",
     "rename-folder",
@@ -267,6 +277,32 @@ RENAME_FOLDER: Final = action(
         "Run the commands once: a second time they exchange two folders again.",
     ),
     command="mv /mnt/b1/kafka-logs/WRONG-N /mnt/b1/kafka-logs/TOPIC-N",
+)
+RENAME_LOGS: Final = action(
+    "A50",
+    "rename-logs",
+    short="do not start {where} yet; while {they} {are} stopped, give each log file the name of "
+    "the segment that it holds, then run the same command again",
+    explanation="A broker takes the name of a log file for the first offset in it, and places "
+    "every batch by it. Until the files have their names again, no comparison and no order of "
+    "starts is right for the partition. Move nothing aside before: no batch is damaged.",
+    warnings=(
+        "Run the commands once: a second time they exchange two files again.",
+        "If the index files were renamed, too, the next run finds indexes that point to the wrong "
+        "places, and says which to move aside.",
+    ),
+    command="mv TOPIC-N/WRONG.log TOPIC-N/BASE_OFFSET.log",
+)
+MOVE_LOG_ASIDE: Final = action(
+    "A51",
+    "move-log-aside",
+    short="do not start {where} yet; while {they} {are} stopped, move the file out of the log "
+    "directory, never delete it, and run the same command again",
+    explanation="A broker takes every log file for a segment, and the last one for the end of the "
+    "log. Without the file the log ends where its batches end.",
+    warnings=("If you know which program wrote the file, see first what it should hold.",),
+    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N/BASE_OFFSET.log "
+    "/mnt/b1/aside/",
 )
 RESTORE_TOPIC_ID: Final = action(
     "A28",

@@ -13,9 +13,11 @@ from kafkalog_reader.audits.catalogue.actions import (
     KEEP_OLD_SEGMENTS,
     LEAVE_ASIDE,
     MOVE_COPY_ASIDE,
+    MOVE_LOG_ASIDE,
     NOTHING_TO_DO,
     REBUILD_INDEX,
     REBUILD_SNAPSHOT,
+    RENAME_LOGS,
     RESTORE_OLD_SEGMENTS,
     RESTORE_TOPIC_ID,
     SAVE_RECORDS,
@@ -299,4 +301,38 @@ START_WILL_EXPIRE: Final = rule(
     actions=(KEEP_OLD_SEGMENTS, DO_NOT_START, REBUILD_INDEX),
     lookalikes=(PREALLOCATED,),
     roles=(Role.HIGH_WITH_PEER, Role.BY_FOLDER_NAME, Role.OF_NEXT_START),
+)
+LOG_FILES_EXCHANGED: Final = rule(
+    "KL-419",
+    "log-files-exchanged",
+    severity="C",
+    title="log files have each other's names",
+    explanation="A log file begins with the offset in the name of another one and ends before the "
+    "segment after that, and so it is with all log files whose names do not fit: somebody copied "
+    "or restored them under each other's names. Every batch is there, and in order once the files "
+    "are renamed. Findings that follow from the wrong names are left out.",
+    start="A recovery that reads such a segment cannot place its offsets in the index, and the "
+    "broker does not start. After a clean shutdown it starts and looks for offsets in the wrong "
+    "files.",
+    election="The end of this log may be misjudged, and its followers copy batches out of order "
+    "or none.",
+    reader="A fetch chooses the segment by its name: consumers miss records, or get them out of "
+    "order.",
+    actions=(RENAME_LOGS,),
+    roles=(Role.NAMES_DAMAGE,),
+)
+STRAY_LOG: Final = rule(
+    "KL-420",
+    "stray-log",
+    severity="H",
+    title="a log file of zeros beyond the log end",
+    explanation="The last log file begins with zeros, its name is above the end of the log before "
+    "it, and it has no index and no producer snapshot, which a broker creates with each segment. "
+    "No broker wrote it. It is left out of everything else.",
+    start="The broker takes it for the last segment, cuts the zeros, and sets the log end to the "
+    "number in its name.",
+    election="If this replica leads, its followers are behind it until the next record is "
+    "produced, and then every copy has the gap.",
+    reader="Lag is counted up to offsets that never existed.",
+    actions=(MOVE_LOG_ASIDE,),
 )

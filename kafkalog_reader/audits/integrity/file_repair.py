@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.names import ASIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -145,6 +145,40 @@ class RunAgain:
 
 FileRepair = Move | Decompress | Write | Rewrite | FlipBit | Copy | Format
 Repair = FileRepair | SetOffset | RunAgain
+
+
+WAITING: Final = ".renamed"
+"""Behind the name of a file or folder whose own name is not free yet."""
+
+
+def renames(targets: Mapping[str, str]) -> Iterator[Move]:
+    """Give files or folders each other's names, or one of them a name that is free.
+
+    Args:
+        targets: the new path of each.
+    """
+    left = dict(targets)
+    holders = {target: path for path, target in targets.items()}
+    while left:
+        path = next(iter(left))
+        target = left.pop(path)
+        is_free = target not in left
+        yield Move(path=path, target=target if is_free else f"{target}{WAITING}")
+        holder = holders.get(path)
+        while holder is not None and holder in left:
+            yield Move(path=holder, target=left.pop(holder))
+            holder = holders.get(holder)
+        if not is_free:
+            yield Move(path=f"{target}{WAITING}", target=target)
+
+
+def gives_names_back(repairs: Iterable[Repair]) -> bool:
+    """Whether files are only renamed, or decompressed, in the folders where they are."""
+    return all(
+        isinstance(each, Move | Decompress)
+        and posixpath.dirname(each.path) == posixpath.dirname(each.target)
+        for each in repairs
+    )
 
 
 def aside_path(root: str, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 import re
 import stat
@@ -14,6 +15,8 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.integrity.file_repair import Decompress, Move
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.io.file_listing import listed_files
 from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name, shown
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.io.evidence import PartitionDirectory
 
 _SEGMENT_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 _STATES: Final = (".deleted", ".cleaned", ".swap")
@@ -31,8 +35,6 @@ _DECOMPRESSION: Final = {
     ".lzo": "lzop -dc", ".zip": "unzip -p",
 }  # fmt: skip
 """What writes the content of a file to standard output, by the end of its name."""
-BASE_OFFSET: Final = "baseOffset"
-"""In the evidence: of the missing segment."""
 _MAX_LISTED: Final = 1000
 """Maximum findings for one directory, which may hold a million strange names."""
 
@@ -56,6 +58,26 @@ def name_findings(replica: Replica) -> Iterator[Finding]:
             reported += 1
         if reported == _MAX_LISTED:
             return
+
+
+def renamed_segments(directory: PartitionDirectory) -> Iterator[tuple[int, str]]:
+    """Base offset and file of each segment that is here only under a name which Kafka never reads.
+
+    None if the directory cannot be listed, which others report.
+    """
+    try:
+        entries = listed_files(directory)
+    except UnreadableFileError:
+        return
+    names = {entry.name for entry in entries}
+    for entry in entries:
+        segment = _segment_of(entry.name)
+        if segment is None or segment in names:
+            continue
+        with contextlib.suppress(OSError):  # deleted since it was listed
+            status = entry.stat(follow_symlinks=directory.follow_links)
+            if stat.S_ISREG(status.st_mode) and status.st_size:
+                yield int(segment[:20]), entry.name
 
 
 def _of_entry(replica: Replica, entry: os.DirEntry[str], names: Collection[str]) -> Finding | None:
@@ -112,7 +134,7 @@ def _missing_segment(
         confidence="likely" if is_indexed else "possible",
         directory=replica.directory,
         file=file,
-        evidence={BASE_OFFSET: int(segment.removesuffix(".log"))},
+        evidence={"baseOffset": int(segment.removesuffix(".log"))},
         actions=(RESTORE_OLD_SEGMENTS,),
         repairs=(
             Move(path=source, target=target)

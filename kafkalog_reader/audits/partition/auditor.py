@@ -27,6 +27,7 @@ from kafkalog_reader.audits.integrity.replica_checks import check_replica
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
+from kafkalog_reader.audits.partition.misnamed_logs import misnamed_logs
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, joined
 from kafkalog_reader.audits.partition.predicted_elections import with_elections
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.misnamed import Misnamed
+    from kafkalog_reader.audits.partition.misnamed_logs import MisnamedLogs
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -100,12 +102,15 @@ def audit_partition(
     )
     with one_look(directories) as looked_at:
         audit = _audited(auditor, looked_at)
-        found = misnamed or swapped_folders(audit) or swapped_topics(audit)
+        found = misnamed or misnamed_logs(audit.everyone)
+        found = found or swapped_folders(audit) or swapped_topics(audit)
         return _not_compared(audit, found or swapped_by_ends(audit))
 
 
-def _not_compared(audit: PartitionAudit, misnamed: tuple[Misnamed, ...]) -> PartitionAudit:
-    """The audit, without what would follow from the wrong names of folders."""
+def _not_compared(
+    audit: PartitionAudit, misnamed: tuple[Misnamed | MisnamedLogs, ...]
+) -> PartitionAudit:
+    """The audit, without what would follow from the wrong names of folders or files."""
     if not misnamed:
         return audit
     reason = "; ".join(each.why_not_compared for each in misnamed)
@@ -117,6 +122,7 @@ def _not_compared(audit: PartitionAudit, misnamed: tuple[Misnamed, ...]) -> Part
         compared_verdict=None,
         reason=reason,
         missing=None,
+        unknown_copies=(),
         misnamed=misnamed,
     )
 

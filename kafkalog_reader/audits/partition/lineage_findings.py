@@ -17,11 +17,6 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 from kafkalog_reader.audits.comparison.committed import fork_of
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.log.lineage import (
-    combined_lineage,
-    declared_lineage,
-    lineage_fork,
-)
 from kafkalog_reader.audits.log.moved_start import possible_log_start
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined
@@ -33,6 +28,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.lineage import Lineage
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+    from kafkalog_reader.format.checkpoint import LeaderEpochEntry
 
 
 def lineage_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -53,16 +49,20 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
         offsets = (bound.superseded, bound.log_end)
         if newest_end <= bound.superseded:
             count = candidate.records(*offsets)
-            committed = candidate.records(bound.superseded, _committed_end(audit, replica))
+            known = min(max(bound.known, bound.superseded), bound.log_end)
+            committed = candidate.records(bound.superseded, known)
+            possible = candidate.records(known, max(known, bound.possible))
+            leader = "the newer leader" if newest is None else newest.name
             yield finding(
                 SUPERSEDED_TAIL,
                 f"{replica.name}: a newer leader's history ends at offset {bound.superseded}; "
-                f"{_cut_text(count, committed)} will be cut",
-                confidence="likely" if committed else "proven",
+                f"{records_text(count)} from there on{_committed_text(committed, possible)} would "
+                f"be cut if {leader} led",
+                confidence="likely" if committed or possible else "proven",
                 directory=replica.directory,
                 offsets=offsets,
                 records_at_risk=count,
-                committed="known" if committed else "none",
+                committed="known" if committed else "possible" if possible else "none",
             )
         unclean = -1 if audit.membership is None else audit.membership.unclean_epoch or -1
         if unclean > replica.history.last_epoch and bound.known <= bound.superseded:
@@ -111,32 +111,12 @@ def _older(audit: PartitionAudit, leader_epoch: int) -> str:
     )
 
 
-def _committed_end(audit: PartitionAudit, replica: ReplicaAudit) -> int:
-    """Up to where the records of a superseded tail were committed, by all high watermarks.
-
-    That of another copy proves it as long as its leader epochs are the same. Its epoch file has
-    them also for records that the copy has lost.
-    """
-    superseded = replica.bounds.superseded
-    assert superseded is not None
-    found = max(replica.bounds.known, superseded)
-    for other in audit.replicas:
-        mark = min(other.files.checkpointed_high_watermark or 0, replica.log_end)
-        if mark > found:
-            declared = declared_lineage(other.files.cache, other.log_start, mark)
-            lineage = combined_lineage(other.history.data, declared)
-            data = (replica.history.data, other.history.data)
-            fork = lineage_fork(replica.history.lineage, lineage, superseded, mark, data=data)
-            found = max(found, fork.offset)
-    return found
-
-
-def _cut_text(count: int, committed: int) -> str:
-    if not committed:
-        return f"{records_text(count)} from there on"
-    if committed < count:
-        return f"{records_text(count)} from there on, {committed:,} of them committed,"
-    return f"{count:,} committed {'record' if count == 1 else 'records'} from there on"
+def _committed_text(known: int, possible: int) -> str:
+    """How many of the records were committed, in the words of the table of candidates."""
+    parts = [f"{known:,} committed"] if known else []
+    if possible:
+        parts.append(f"{possible:,} possibly{'' if known else ' committed'}")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _lost_its_end(audit: PartitionAudit, superseded: int) -> bool:
@@ -273,17 +253,18 @@ def _metadata_epochs(audit: PartitionAudit) -> Iterator[Finding]:
         return
     by_broker = {replica.broker_id: replica for replica in audit.replicas}
     leader = by_broker.get(membership.leader)
-    latest = None if leader is None else leader.files.cache.latest
+    latest = None if leader is None else _latest_in_log(leader)
     if leader is None or latest is None:
         return
     for replica in audit.replicas:
-        asked = replica.files.cache.latest
+        asked = _latest_in_log(replica)
         if replica is not leader and asked is not None and asked.leader_epoch > latest.leader_epoch:
             yield finding(
                 FOLLOWER_MAY_LOOP,
                 f"{replica.name} has leader epoch {asked.leader_epoch}, and its leader, "
-                f"{leader.name}, has none after {latest.leader_epoch}: while it "
-                f"leads, {replica.name} keeps its log and asks again",
+                f"{leader.name}, has none after {latest.leader_epoch}: while {leader.name} leads, "
+                f"{replica.name} asks it again and again where epoch {asked.leader_epoch} ends, "
+                "and copies nothing",
                 directory=replica.directory,
                 evidence={
                     "asked": asked.leader_epoch,
@@ -292,6 +273,15 @@ def _metadata_epochs(audit: PartitionAudit) -> Iterator[Finding]:
                     "follower": replica.name,
                 },
             )
+
+
+def _latest_in_log(replica: ReplicaAudit) -> LeaderEpochEntry | None:
+    """The newest entry that is not beyond the log end.
+
+    No running broker has one there, and a start removes it: Kafka 4.4, LogLoader#load
+    (truncateFromEndAsyncFlush).
+    """
+    return replica.files.cache.truncate_from_end(replica.log_end + 1).latest
 
 
 def _metadata_behind(audit: PartitionAudit, membership: PartitionMembership) -> Finding:

@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.input_rules import FOLDER_OF_ANOTHER_PARTITION
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.integrity.file_repair import Move
+from kafkalog_reader.audits.integrity.file_repair import renames
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
+    from kafkalog_reader.audits.integrity.file_repair import Move
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 _OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS) | codes_with(Role.OF_CONSUMERS)
 _BY_NAME: Final = codes_with(Role.BY_FOLDER_NAME)
-_WAITING: Final = ".renamed"
-"""Behind the name of a folder whose own name is not free yet; no broker starts with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +64,11 @@ class Misnamed:
         return f"{self.text} ({FOLDER_OF_ANOTHER_PARTITION}): rename first, then compare again"
 
     @property
+    def what_first(self) -> str:
+        """What is done before any order of starts is right."""
+        return f"give folders the names of their partitions ({FOLDER_OF_ANOTHER_PARTITION})"
+
+    @property
     def moves(self) -> tuple[Move, ...]:
         """How to name the folders after what they hold; none if that is not known."""
         if self.others:
@@ -77,15 +79,17 @@ class Misnamed:
             posixpath.join(posixpath.dirname(path), name)
             for path, name in zip(paths, names, strict=True)
         ]
-        if len(paths) == 1:
-            return (Move(path=paths[0], target=targets[0]),)
-        waiting = f"{targets[0]}{_WAITING}"
-        following = zip(reversed(paths[1:]), reversed(targets[1:]), strict=True)
-        return (
-            Move(path=paths[0], target=waiting),
-            *(Move(path=path, target=target) for path, target in following),
-            Move(path=waiting, target=targets[0]),
-        )
+        return tuple(renames(dict(zip(paths, targets, strict=True))))
+
+    def explains(self, each: Finding) -> bool:
+        """Whether a finding follows from the wrong names.
+
+        So do comparisons, and what compares a misnamed folder with the rows and the assignment of
+        the partition in its name.
+        """
+        path = None if each.directory is None else each.directory.path
+        is_here = path in {folder.path for folder, _ in self.folders}
+        return each.code in _OF_SEVERAL or (is_here and each.code in _BY_NAME)
 
     def is_reported_by(self, place: TopicPartition, request: ReadRequest) -> bool:
         """Whether the findings of this partition report it, the first one that is requested."""
@@ -106,22 +110,6 @@ class Misnamed:
             },
             repairs=self.moves,
         )
-
-
-def without_consequences(
-    found: Iterable[Finding], misnamed: tuple[Misnamed, ...]
-) -> Iterator[Finding]:
-    """The findings of a partition without those that follow from the wrong names.
-
-    Left out are comparisons, and what compares a misnamed folder with the rows and the assignment
-    of the partition in its name.
-    """
-    paths = {folder.path for each in misnamed for folder, _ in each.folders}
-    for each in found:
-        path = None if each.directory is None else each.directory.path
-        if misnamed and (each.code in _OF_SEVERAL or (each.code in _BY_NAME and path in paths)):
-            continue
-        yield each
 
 
 def name_of(place: TopicPartition, *, printable: bool = True) -> str:

@@ -20,6 +20,7 @@ from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole, unseen_brokers
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.commit import Commit
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.misnamed import Misnamed
+    from kafkalog_reader.audits.partition.misnamed_logs import MisnamedLogs
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -69,7 +71,8 @@ class PartitionAudit:
         lacking: brokers that were supplied and have no folder of the partition.
         replaced: those whose copy was moved aside, while a copy here reaches as far.
         commits: what consumer groups committed of it.
-        misnamed: folders with a wrong name that concern it; then its copies are not compared.
+        misnamed: folders and log files with a wrong name that concern it; then its copies are not
+            compared.
     """
 
     cluster_id: str | None
@@ -95,7 +98,7 @@ class PartitionAudit:
     lacking: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
     commits: tuple[Commit, ...] = ()
-    misnamed: tuple[Misnamed, ...] = ()
+    misnamed: tuple[Misnamed | MisnamedLogs, ...] = ()
 
     def __repr__(self) -> str:
         fork = self.fork_offset
@@ -127,6 +130,17 @@ class PartitionAudit:
             if isinstance(each.start, Recovery)
         ]
         return end, max((end, *(following for first, following in spans if first <= end)))
+
+    @property
+    def has_zeros_at_end(self) -> bool:
+        """Whether zeros follow the end of the longest copies: more records may have been there."""
+        end = max((each.log_end for each in self.replicas), default=0)
+        return any(
+            stop.ends_log and stop.end is ScanEnd.ZEROS
+            for each in self.replicas
+            if each.log_end == end
+            for stop in each.summary.stops
+        )
 
     @property
     def newest(self) -> ReplicaAudit | None:

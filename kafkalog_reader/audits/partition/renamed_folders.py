@@ -13,7 +13,7 @@ from kafkalog_reader.audits.partition.misnamed import Misnamed, name_of
 from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.partition.same_content import fits_rows, is_content_of
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_topic_id
+from kafkalog_reader.io.checkpoints import checkpointed_offsets, topic_id_of
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -68,7 +68,7 @@ def _renamed(live: _Folders, cluster: ClusterMetadata) -> Iterator[Misnamed]:
     for place in cluster.partitions:
         of_topic[place[0]].append(place)
     for folder in strange:
-        topic = names.get(_topic_id(folder) or "")
+        topic = names.get(topic_id_of(folder) or "")
         if topic is not None:
             missing = [
                 place
@@ -146,13 +146,6 @@ def _of_broker(
     """Those of the same broker."""
     broker_id = folder.log_directory.broker_id
     return [each for each in copies if each.log_directory.broker_id == broker_id]
-
-
-def _topic_id(folder: PartitionDirectory) -> str | None:
-    try:
-        return read_topic_id(folder.path, context=folder.context)
-    except LocatedError:  # has its own finding
-        return None
 
 
 def _has_rows(folder: PartitionDirectory, place: TopicPartition) -> bool:

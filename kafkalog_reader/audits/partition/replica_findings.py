@@ -56,7 +56,7 @@ _LAG_ACTIONS: Final = {
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield the findings of the comparison; none if the replicas could not be compared."""
-    if audit.misnamed:  # KL-014
+    if audit.misnamed:  # KL-014, KL-419
         return
     if isinstance(audit.comparison, NotCompared):
         ids = {replica.name: replica.files.topic_id for replica in audit.replicas}
@@ -94,8 +94,12 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     first, following = missing.first_offset, missing.next_offset
     is_one = len(missing.replicas) == 1
     names = joined_names(missing.replicas)
-    is_copied = "was copied while it" if is_one else "were copied while they"
-    innocent = "" if missing.is_proven else f", unless {names} {is_copied} ran"
+    they_ran = "it ran while it was" if is_one else "they ran while they were"
+    innocent = (
+        ""
+        if missing.is_proven
+        else f" (if {they_ran} copied, the checkpoint may be newer than the log: copy again)"
+    )
     were, them = ("was", "it") if following - first == 1 else ("were", "them")
     kept = audit.readable_behind_end
     whole = (

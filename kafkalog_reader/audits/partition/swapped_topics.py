@@ -17,8 +17,7 @@ from kafkalog_reader.audits.partition.same_content import is_content_of
 from kafkalog_reader.audits.partition.swapped_folders import decided
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
-from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.checkpoints import read_topic_id
+from kafkalog_reader.io.checkpoints import topic_id_of
 from kafkalog_reader.io.evidence import is_folder
 from kafkalog_reader.io.names import METADATA_TOPIC, parse_directory_name
 
@@ -54,14 +53,14 @@ def swapped_topics(audit: PartitionAudit) -> tuple[Misnamed, ...]:
 def _circle(copy: PartitionDirectory, copies: Sequence[PartitionDirectory]) -> Iterator[Misnamed]:
     """The circle that begins with a copy; none if another copy has its topic id."""
     others = [each for each in copies if each.log_directory.path != copy.log_directory.path]
-    own, known = _topic_id(copy), {_topic_id(each) for each in others} - {None}
+    own, known = topic_id_of(copy), {topic_id_of(each) for each in others} - {None}
     if own is None or not known or own in known:
         return
     by_topic = _folders(copy)
-    ids = {topic: _topic_id(folder) for topic, folder in by_topic.items()}
+    ids = {topic: topic_id_of(folder) for topic, folder in by_topic.items()}
     elsewhere: dict[str, str] = {}  # by topic id, the topic of the other brokers' folders
     for topic, folder in by_topic.items():
-        for id_ in {_topic_id(each) for each in _same_folders(folder, others)} - {None}:
+        for id_ in {topic_id_of(each) for each in _same_folders(folder, others)} - {None}:
             elsewhere[id_ or ""] = topic
     holds: dict[str, str] = {}
     at = copy.topic or ""
@@ -128,10 +127,3 @@ def _same_folders(
     name = posixpath.basename(folder.path.rstrip("/"))
     for each in copies:
         yield replace(each, path=posixpath.join(each.log_directory.path, name), topic=folder.topic)
-
-
-def _topic_id(folder: PartitionDirectory) -> str | None:
-    try:
-        return read_topic_id(folder.path, context=folder.context)
-    except LocatedError:  # has its own finding
-        return None

@@ -103,6 +103,7 @@ class Choice:
             differ silently in such records: then which of them are right is for a person to say.
         merge: what merging the copies would give, if no leader has every record intact.
         repairs: by broker, what makes its start serve a copy that it would hide or set aside.
+        renames: by broker, how segments get their names back before its start deletes them.
         not_supplied: assigned brokers of which nothing was supplied.
         lacking: brokers that were supplied and have no folder of the partition: each creates an
             empty replica.
@@ -129,6 +130,7 @@ class Choice:
         is_sound: whether the leader's copy has no damaged batch.
         unreadable_from: the first damage that a leader's log still has after its start; no other
             copy can be made of that log then.
+        has_zeros_at_end: whether the longest copies end with zeros, where more may have been.
         log_starts: log start offsets by broker.
         cluster_id: of the copies; None if it is unknown.
     """
@@ -148,6 +150,7 @@ class Choice:
     alternatives: tuple[Alternative, ...] = ()
     merge: MergeOutcome | None = None
     repairs: Mapping[int, tuple[Repair, ...]] = field(default_factory=dict)
+    renames: Mapping[int, tuple[Repair, ...]] = field(default_factory=dict)
     is_forced: bool = False
     not_supplied: tuple[int, ...] = ()
     lacking: tuple[int, ...] = ()
@@ -168,6 +171,7 @@ class Choice:
     allows_unclean: bool = False
     is_sound: bool = True
     unreadable_from: int | None = None
+    has_zeros_at_end: bool = False
     log_starts: Mapping[int, int] = field(default_factory=dict)
     cluster_id: str | None = None
 
@@ -206,7 +210,15 @@ class Choice:
     @property
     def waits_for_files(self) -> bool:
         """Whether files must be put right before another plan decides about this partition."""
-        return self.takes_merged_log or bool(self.repairs)
+        return self.takes_merged_log or bool(self.repairs or self.renames)
+
+    @property
+    def first_repairs(self) -> frozenset[Repair]:
+        """What is repaired before another plan decides about this partition."""
+        of_brokers = (
+            () if self.takes_merged_log else (*self.repairs.values(), *self.renames.values())
+        )
+        return frozenset(repair for repairs in of_brokers for repair in repairs)
 
     @property
     def preferred_leader(self) -> int | None:

@@ -26,9 +26,9 @@ from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 from kafkalog_reader.audits.partition.torn_records import torn_records
 from kafkalog_reader.audits.plan.choice import Alternative, Choice, LostRecords
 from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
+from kafkalog_reader.audits.plan.renames import renames_of
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.plan.unanswered import (
-    FAILURES,
     Unanswered,
     UnknownCopy,
     failure_of,
@@ -37,7 +37,7 @@ from kafkalog_reader.audits.plan.unanswered import (
     why_unanswered,
 )
 from kafkalog_reader.audits.recovery.files import read_log_starts
-from kafkalog_reader.audits.recovery.outcome import DirectoryFailure
+from kafkalog_reader.audits.recovery.outcome import FAILURES, DirectoryFailure
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 
@@ -168,9 +168,11 @@ def choice_of(
             for each in held
             if _broker(each.candidate) not in equals
         ),
+        has_zeros_at_end=audit.has_zeros_at_end,
         merge=audit.merge,
         repairs=_without_markers(found, lost_at_start)
         | _repairs(found, is_lossy=bool(best.lacking_ranges)),
+        renames=renames_of(found),
         is_forced=audit.loses_whoever_leads
         or any(each.by_reassignment and each.records.may_be_committed for each in lost)
         or any(each.code == EVERY_LEADER_LOSES_COMMITTED for each in found),

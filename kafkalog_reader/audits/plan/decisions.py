@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
-from kafkalog_reader.audits.catalogue.input_rules import FOLDER_OF_ANOTHER_PARTITION, HOSTILE_NAME
+from kafkalog_reader.audits.catalogue.log_rules import STRAY_LOG
 from kafkalog_reader.audits.integrity.damage import is_severe
-from kafkalog_reader.audits.integrity.name_findings import BASE_OFFSET
 from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.lost_already import (
     LostAlready,
@@ -17,6 +16,7 @@ from kafkalog_reader.audits.plan.lost_already import (
 )
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
+from kafkalog_reader.audits.plan.renames import restores_names
 from kafkalog_reader.audits.plan.unanswered import Unanswered
 
 if TYPE_CHECKING:
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
-_RENAME_FIRST = "first give {what} ({code}), and make the plan again"
-_FOLDERS = "folders the names of their partitions"
-_SEGMENTS = "segments their names back"
+_RENAME_FIRST: Final = "first {what}, and make the plan again"
+_FOLDERS_FIRST: Final = f"give folders the names of their partitions ({REPLICA_DIRECTORY_MISSING})"
+_LOGS_FIRST: Final = f"move aside log files that are none ({STRAY_LOG})"
+_SEGMENTS_FIRST: Final = "give segments their names back ({code})"
 
 
 class Decisions:
@@ -53,7 +54,7 @@ class Decisions:
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
         self._advised: set[str] = set()
-        self._misnamed = ""
+        self._first = ""
 
     def __len__(self) -> int:
         return len(self._decided)
@@ -91,9 +92,9 @@ class Decisions:
         self._take(own, name, end=end)
         self._lost_already += lost_already(audit, own)
         if audit.misnamed:
-            self._misnamed = FOLDER_OF_ANOTHER_PARTITION
-        elif _has_lost_name(audit, own):
-            self._misnamed = self._misnamed or HOSTILE_NAME
+            self._first = audit.misnamed[0].what_first
+        elif any(each.code == STRAY_LOG for each in own):
+            self._first = self._first or _LOGS_FIRST
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
@@ -102,18 +103,20 @@ class Decisions:
         topic, partition = audit.topic or "", audit.partition or 0
         if topics is not None:
             self._configs.update(topics.configs)
-        self._decided.append(
-            choice_of(
-                audit,
-                self._wanted.get((topic, partition)),
-                allows_unclean=allows_unclean(topic, self._configs),
-                found=found,
-                lacking=() if unit is None else unit.lacking,
-                lacking_roots={} if unit is None else dict(unit.lacking_roots),
-                down={} if unit is None else dict(unit.down),
-                has_metadata=topics is not None,
-            )
+        decided = choice_of(
+            audit,
+            self._wanted.get((topic, partition)),
+            allows_unclean=allows_unclean(topic, self._configs),
+            found=found,
+            lacking=() if unit is None else unit.lacking,
+            lacking_roots={} if unit is None else dict(unit.lacking_roots),
+            down={} if unit is None else dict(unit.down),
+            has_metadata=topics is not None,
         )
+        self._decided.append(decided)
+        if isinstance(decided, Unanswered):  # which has no steps
+            code = next((each.code for each in own if restores_names(each)), "")
+            self._first = self._first or (code and _SEGMENTS_FIRST.format(code=code))
 
     def add_directory(self, found: Iterable[Finding]) -> None:
         """Take the findings of one log directory, and of partitions without any copy."""
@@ -138,7 +141,7 @@ class Decisions:
         end: int | None = None,
     ) -> None:
         if any(each.code == REPLICA_DIRECTORY_MISSING and each.repairs for each in found):
-            self._misnamed = self._misnamed or REPLICA_DIRECTORY_MISSING
+            self._first = self._first or _FOLDERS_FIRST
         self._severe += [
             OpenFinding(
                 name=name,
@@ -173,8 +176,8 @@ class Decisions:
             quorums: of the controllers whose metadata log was supplied.
         """
         return plan_of(
-            (_renamed_first(each, self._misnamed) for each in self._decided)
-            if self._misnamed
+            (_renamed_first(each, self._first) for each in self._decided)
+            if self._first
             else self._decided,
             paths=paths,
             severe=self._severe,
@@ -190,29 +193,9 @@ class Decisions:
         )
 
 
-def _renamed_first(decided: Choice | Unanswered, code: str) -> Unanswered:
+def _renamed_first(decided: Choice | Unanswered, what: str) -> Unanswered:
     """A partition without a plan: a plan is about whole brokers, and one must not start yet."""
     if isinstance(decided, Unanswered):
         return decided
     brokers = tuple(sorted(each for each in {*decided.paths, *decided.lacking} if each >= 0))
-    what = _SEGMENTS if code == HOSTILE_NAME else _FOLDERS
-    reason = _RENAME_FIRST.format(what=what, code=code)
-    return Unanswered(name=decided.name, reason=reason, brokers=brokers)
-
-
-def _has_lost_name(audit: PartitionAudit, found: Iterable[Finding]) -> bool:
-    """Whether a file that Kafka does not read is a segment that no copy has.
-
-    Its index is still there, and the next start would delete it.
-    """
-    return any(
-        each.code == HOSTILE_NAME
-        and is_severe(each)
-        and each.confidence == "likely"
-        and not _holds(audit, int(dict(each.evidence)[BASE_OFFSET]))
-        for each in found
-    )
-
-
-def _holds(audit: PartitionAudit, offset: int) -> bool:
-    return any(each.log_start <= offset < each.log_end for each in audit.everyone)
+    return Unanswered(name=decided.name, reason=_RENAME_FIRST.format(what=what), brokers=brokers)

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY, RESTORE_OLD_SEGMENTS
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
-from kafkalog_reader.audits.catalogue.input_rules import HOSTILE_NAME
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.damage import is_severe
@@ -32,6 +31,8 @@ class LostAlready:
         first_offset, next_offset: half-open; of a partition without any copy, the end may be
             unknown.
         is_committed: whether it is certain that the records were committed.
+        is_end: whether checkpoints name them above the end of every copy: how far the log reached
+            is unknown.
     """
 
     topic: str
@@ -39,6 +40,7 @@ class LostAlready:
     first_offset: int
     next_offset: int | None
     is_committed: bool
+    is_end: bool = False
     is_whole: bool = False
     """Whether no copy of the partition was supplied."""
 
@@ -57,10 +59,11 @@ def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostA
 
     None where a file that Kafka does not read may be a missing segment: its records are not lost.
     """
-    if any(each.code == HOSTILE_NAME and is_severe(each) for each in found):
+    if any(is_severe(each) and RESTORE_OLD_SEGMENTS in each.actions[:1] for each in found):
         return ()
     ranges = [*_ranges(audit, found)]
-    borders = sorted({border for first, following, _ in ranges for border in (first, following)})
+    borders = sorted({border for each in ranges for border in each[:2]})
+    end = _end(audit)
     lost: list[LostAlready] = []
     for first, following in pairwise(borders):
         committed = [each[2] for each in ranges if each[0] <= first and following <= each[1]]
@@ -72,11 +75,13 @@ def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostA
             first_offset=first,
             next_offset=following,
             is_committed=any(committed),
+            is_end=following > end,
         )
         before = lost[-1] if lost else None
-        if before is not None and (before.next_offset, before.is_committed) == (
+        if before is not None and (before.next_offset, before.is_committed, before.is_end) == (
             first,
             piece.is_committed,
+            piece.is_end,
         ):
             lost[-1] = replace(before, next_offset=following)
         else:
@@ -109,8 +114,13 @@ def is_lost_end(found: Finding, end: int) -> bool:
     return found.code in _LOST_ENDS and found.severity == "C" and (found.next_offset or 0) > end
 
 
+def _end(audit: PartitionAudit) -> int:
+    """The end of the longest copy, with what is readable of a torn batch."""
+    return max(*(each.log_end for each in audit.everyone), audit.readable_behind_end[1])
+
+
 def _ranges(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[tuple[int, int, bool]]:
-    end = max(*(each.log_end for each in audit.everyone), audit.readable_behind_end[1])
+    end = _end(audit)
     for begin, stop in () if audit.merge is None else audit.merge.lost:
         yield begin, stop, any(each.bounds.known >= stop for each in audit.replicas)
     for each in found:

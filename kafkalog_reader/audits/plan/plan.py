@@ -7,7 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.checkpoint_rules import LOG_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    LOG_DIRECTORY_EMPTY,
+    LOG_DIRECTORY_MISSING,
+)
 from kafkalog_reader.audits.catalogue.replica_rules import (
     COMMITTED_RECORDS_MISSING,
     CONTROLLERS_BEHIND,
@@ -168,6 +171,11 @@ class Plan:
         return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_MISSING)
 
     @property
+    def empty_directories(self) -> tuple[OpenFinding, ...]:
+        """Empty log directories whose brokers, in a cluster with ZooKeeper, must start last."""
+        return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_EMPTY)
+
+    @property
     def unsafe_quorums(self) -> tuple[QuorumAudit, ...]:
         """Those whose controllers must not start in any order."""
         return tuple(each for each in self.quorums if each.is_unsafe) if self.choices else ()
@@ -181,6 +189,7 @@ class Plan:
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.reassigned or any(c.refetching or c.epoch_rows for c in self.choices)
         first = self.merged or self.waiting or self.missing_directories or self.unsafe_quorums
+        first = first or self.empty_directories
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
     @cached_property
@@ -191,9 +200,13 @@ class Plan:
         committed records that no copy holds, and replicas that were not read.
         """
         treated, waiting = self._treated, {each.name for each in self.waiting}
+        repaired = {repair for each in self.waiting for repair in each.first_repairs}
+        found = [
+            each for each in self.severe if not (each.repairs and repaired.issuperset(each.repairs))
+        ]
         found = [
             each
-            for each in self.severe
+            for each in found
             if each.code in _NEVER_SETTLED
             or each.is_lost
             or each.log_directory is not None
@@ -220,7 +233,8 @@ class Plan:
         if not self.has_work:
             return frozenset()
         if self.waiting:  # the steps are about these alone
-            return frozenset(each.name for each in self.waiting if each.merge is not None)
+            replaced = (c for c in self.waiting if c.merge is not None or c.renames)
+            return frozenset(each.name for each in replaced)
         named = {each.name for each in (*self.start_losses, *self.tails)}
         named |= {each.choice.name for start in self.order.starts for each in start.settled}
         named |= {choice.name for choice, _ in self.set_aside}
@@ -260,6 +274,11 @@ class Plan:
     def waiting(self) -> tuple[Choice, ...]:
         """Partitions whose files must be put right before there is a plan of everything."""
         return tuple(c for c in self.choices if c.waits_for_files)
+
+    @property
+    def renamed(self) -> tuple[Choice, ...]:
+        """Those among them of which a start would delete segments that have a wrong name."""
+        return tuple(c for c in self.waiting if c.renames)
 
     @property
     def down(self) -> tuple[StartLoss, ...]:

@@ -8,16 +8,26 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.comparison.branch import Branch
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
+from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
 from kafkalog_reader.audits.log.lineage import EpochInterval
 from tests.audits.bare_replica import bare
 
 if TYPE_CHECKING:
-    from kafkalog_reader.audits.comparison.difference import Difference
     from kafkalog_reader.audits.log.replica import Replica
 
 ONE: Final = bare(1)
 TWO: Final = bare(2)
 THREE: Final = bare(3)
+LACKED: Final = Difference(
+    kind=DifferenceKind.MISSING,
+    first_offset=5,
+    next_offset=7,
+    batches=1,
+    records=2,
+    contents=((ONE,),),
+    absent=(TWO,),
+)
+"""One replica lacks a batch of another."""
 
 
 def branch(

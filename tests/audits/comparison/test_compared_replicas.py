@@ -7,30 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.log.lineage import EpochInterval
-from tests.audits.comparison.bare_comparison import ONE, THREE, TWO, branch, comparison
+from tests.audits.comparison.bare_comparison import LACKED, ONE, THREE, TWO, branch, comparison
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.branch import Branch
     from kafkalog_reader.audits.comparison.compared_replicas import Comparison
     from kafkalog_reader.audits.log.replica import Replica
 
-BASE = Difference(
-    kind=DifferenceKind.MISSING,
-    first_offset=5,
-    next_offset=7,
-    batches=1,
-    records=2,
-    contents=((ONE,),),
-    absent=(TWO,),
-)
-
 
 def test_a_gap_in_one_log_is_no_fork_of_records() -> None:
-    gap = replace(BASE, absent=(TWO,), contents=((ONE, THREE),))
+    gap = replace(LACKED, absent=(TWO,), contents=((ONE, THREE),))
     conflict = replace(
-        BASE, kind=DifferenceKind.CONFLICT, first_offset=7, next_offset=8, absent=(),
+        LACKED, kind=DifferenceKind.CONFLICT, first_offset=7, next_offset=8, absent=(),
         contents=((ONE, TWO), (THREE,)),
     )  # fmt: skip
     found = comparison(branch(0, 9, ONE, TWO, THREE), differences=(gap, conflict))
@@ -69,7 +59,7 @@ def test_a_difference_that_nothing_explains_is_a_fork(
     kind: DifferenceKind, fork: int | None
 ) -> None:
     root = branch(0, 9, ONE, TWO, THREE)
-    found = comparison(root, differences=(replace(BASE, kind=kind),))
+    found = comparison(root, differences=(replace(LACKED, kind=kind),))
     assert found.content_fork(ONE, TWO) == fork
     assert found.content_fork(ONE, THREE) is None, "it is no side of it"
 
@@ -133,7 +123,7 @@ def ranges(found: Comparison, *, by_content: bool = False) -> list[tuple[int, in
 
 def test_held_ranges_leave_out_who_lacks_them() -> None:
     root = branch(0, 9, ONE, TWO)
-    missing = replace(BASE, contents=((ONE,),), absent=(TWO,))
+    missing = replace(LACKED, contents=((ONE,),), absent=(TWO,))
     assert ranges(comparison(root)) == [(0, 9, [1, 2])]
     assert ranges(comparison(root, differences=(missing,))) == [
         (0, 5, [1, 2]), (5, 7, [1]), (7, 9, [1, 2]),
@@ -149,7 +139,7 @@ def test_held_ranges_leave_out_who_lacks_them() -> None:
 
 def test_held_ranges_of_a_tree_are_cut_at_its_branches() -> None:
     tree = branch(0, 4, ONE, TWO, children=(branch(4, 8, ONE), branch(4, 6, TWO)))
-    lacks = replace(BASE, first_offset=3, next_offset=5, contents=((TWO,),), absent=(ONE,))
+    lacks = replace(LACKED, first_offset=3, next_offset=5, contents=((TWO,),), absent=(ONE,))
     assert ranges(comparison(tree)) == [(0, 4, [1, 2]), (4, 8, [1]), (4, 6, [2])]
     assert ranges(comparison(tree, differences=(lacks,))) == [
         (0, 3, [1, 2]), (3, 4, [2]), (5, 8, [1]), (4, 5, [2]), (5, 6, [2]),
@@ -159,7 +149,7 @@ def test_held_ranges_of_a_tree_are_cut_at_its_branches() -> None:
 def test_a_conflict_divides_the_holders_only_if_asked() -> None:
     root = branch(0, 9, ONE, TWO, THREE)
     conflict = replace(
-        BASE, kind=DifferenceKind.CONFLICT, contents=((ONE, THREE), (TWO,)), absent=()
+        LACKED, kind=DifferenceKind.CONFLICT, contents=((ONE, THREE), (TWO,)), absent=()
     )
     found = comparison(root, differences=(conflict,))
     assert ranges(found) == [(0, 9, [1, 2, 3])]
@@ -186,7 +176,7 @@ def test_a_content_is_outvoted_by_copies_and_by_members_of_the_isr(
     outvoted: dict[Replica, int],
 ) -> None:
     root = branch(0, 9, ONE, TWO, THREE)
-    conflict = replace(BASE, kind=DifferenceKind.CONFLICT, contents=contents, absent=())
+    conflict = replace(LACKED, kind=DifferenceKind.CONFLICT, contents=contents, absent=())
     later = replace(conflict, first_offset=8, next_offset=9)
     found = comparison(root, differences=(conflict, later))
     assert found.outvoted(members) == outvoted
@@ -211,12 +201,12 @@ def test_headers_outside_the_checksum_differ_at_the_first_of_them() -> None:
     root = branch(0, 9, ONE, TWO, THREE)
     first, second = (
         replace(
-            BASE, kind=DifferenceKind.UNCOVERED, first_offset=at, next_offset=at + 1,
+            LACKED, kind=DifferenceKind.UNCOVERED, first_offset=at, next_offset=at + 1,
             contents=((ONE,), (TWO,)), absent=(), damaged=(TWO,),
         )
         for at in (3, 6)
     )  # fmt: skip
-    found = comparison(root, differences=(first, second, BASE))
+    found = comparison(root, differences=(first, second, LACKED))
     assert (found.header_fork(ONE, TWO), found.header_fork(ONE, THREE)) == (3, None)
     assert (found.wrong_headers(ONE), found.wrong_headers(TWO)) == (0, 2)
     assert not found.has_two_contents
@@ -225,9 +215,9 @@ def test_headers_outside_the_checksum_differ_at_the_first_of_them() -> None:
 
 
 def test_later_differences_take_their_place_by_offset() -> None:
-    later = replace(BASE, first_offset=9, next_offset=10)
-    found = comparison(differences=(later,)).with_differences([BASE])
-    assert found.differences == (BASE, later)
+    later = replace(LACKED, first_offset=9, next_offset=10)
+    found = comparison(differences=(later,)).with_differences([LACKED])
+    assert found.differences == (LACKED, later)
 
 
 @pytest.mark.parametrize(("start", "is_fork"), [(4, True), (5, True), (6, False)])
@@ -241,7 +231,7 @@ def test_a_fork_that_nobody_can_read_is_none(start: int, is_fork: bool) -> None:
 def test_a_damaged_copy_in_a_conflict_counts_with_the_first_content() -> None:
     """Its checksum is wrong, so it is no third content, of which records could be lost."""
     conflict = replace(
-        BASE, kind=DifferenceKind.CONFLICT, contents=((ONE,), (TWO,), (THREE,)), absent=(),
+        LACKED, kind=DifferenceKind.CONFLICT, contents=((ONE,), (TWO,), (THREE,)), absent=(),
         damaged=(THREE,),
     )  # fmt: skip
     found = comparison(branch(0, 9, ONE, TWO, THREE), differences=(conflict,))

@@ -7,25 +7,15 @@ from dataclasses import replace
 import pytest
 
 from kafkalog_reader.audits.comparison import difference as module
-from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind, Differences
-from tests.audits.comparison.bare_comparison import ONE, THREE, TWO
-
-BASE = Difference(
-    kind=DifferenceKind.MISSING,
-    first_offset=5,
-    next_offset=7,
-    batches=1,
-    records=2,
-    contents=((ONE,),),
-    absent=(TWO,),
-)
+from kafkalog_reader.audits.comparison.difference import DifferenceKind, Differences
+from tests.audits.comparison.bare_comparison import LACKED, ONE, THREE
 
 
 def test_adjacent_differences_of_one_kind_become_one() -> None:
     found = Differences()
-    found.add(BASE)
-    found.add(replace(BASE, first_offset=7, next_offset=8, records=1))
-    assert found.found == (replace(BASE, next_offset=8, batches=2, records=3),)
+    found.add(LACKED)
+    found.add(replace(LACKED, first_offset=7, next_offset=8, records=1))
+    assert found.found == (replace(LACKED, next_offset=8, batches=2, records=3),)
 
 
 @pytest.mark.parametrize(
@@ -41,8 +31,8 @@ def test_adjacent_differences_of_one_kind_become_one() -> None:
 )
 def test_others_stay_apart(other: dict[str, object]) -> None:
     found = Differences()
-    found.add(BASE)
-    found.add(replace(BASE, **({"first_offset": 7, "next_offset": 9} | other)))
+    found.add(LACKED)
+    found.add(replace(LACKED, **({"first_offset": 7, "next_offset": 9} | other)))
     assert len(found.found) == 2
 
 
@@ -52,9 +42,9 @@ def test_beyond_the_maximum_only_the_first_of_a_kind_is_kept(
     monkeypatch.setattr(module, "MAX", 2)
     found = Differences()
     for number in range(4):
-        found.add(replace(BASE, first_offset=10 * number, next_offset=10 * number + 1))
+        found.add(replace(LACKED, first_offset=10 * number, next_offset=10 * number + 1))
     assert (len(found.found), found.left_out) == (2, 2)
-    conflict = replace(BASE, kind=DifferenceKind.CONFLICT, first_offset=90, next_offset=91)
+    conflict = replace(LACKED, kind=DifferenceKind.CONFLICT, first_offset=90, next_offset=91)
     assert found.takes(DifferenceKind.CONFLICT, 90)
     found.add(conflict)
     assert found.found[-1] == conflict

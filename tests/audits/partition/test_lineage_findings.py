@@ -153,29 +153,44 @@ def test_an_old_disk_that_was_put_back_is_no_unclean_election(
 
 
 @pytest.mark.parametrize(
-    ("leader", "mark", "cut"),
+    ("leader", "mark", "lost", "said"),
     [
-        pytest.param(("a@0/e0 b@1/e0", "0:0 1:3", 2), 3, "1 committed record", id="its_own"),
-        pytest.param(("a@0/e0 b@1/e0", "0:0 1:3", 3), 1, "1 committed record", id="the_leader's"),
-        pytest.param(("a@0/e0", "0:0 1:3", 3), 1, "2 committed records", id="several"),
         pytest.param(
-            ("a@0/e0", "0:0 1:3", 2), 1, "2 records from there on, 1 of them committed,", id="some"
+            ("a@0/e0 b@1/e0", "0:0 1:3", 2), 3, (1, 0), "1 record from there on (1 committed)",
+            id="its_own",
         ),
-        pytest.param(("a@0/e0 b@1/e0", "0:0 1:2", 3), 2, "1 record", id="of_another_record"),
-        pytest.param(("a@0/e0 b@1/e0", "0:0 1:2", 2), 2, "1 record", id="none"),
+        pytest.param(
+            ("a@0/e0 b@1/e0", "0:0 1:3", 3), 1, (0, 1),
+            "1 record from there on (1 possibly committed)", id="the_leader's",
+        ),
+        pytest.param(
+            ("a@0/e0", "0:0 1:3", 3), 1, (0, 2), "2 records from there on (2 possibly committed)",
+            id="several",
+        ),
+        pytest.param(
+            ("a@0/e0", "0:0 1:3", 2), 1, (0, 1), "2 records from there on (1 possibly committed)",
+            id="some",
+        ),
+        pytest.param(
+            ("a@0/e0 b@1/e0", "0:0 1:2", 2), 2, (0, 0), "1 record from there on", id="none"
+        ),
     ],
-)
-def test_what_will_be_cut_was_committed_below_the_greatest_high_watermark(
-    tmp_path: Path, leader: tuple[str, str, int], mark: int, cut: str
+)  # fmt: skip
+def test_what_a_newer_leader_would_cut_was_committed_as_its_election_says(
+    tmp_path: Path, leader: tuple[str, str, int], mark: int, lost: tuple[int, int], said: str
 ) -> None:
-    """Broker 0 leads in epoch 1. Where its own epoch begins, its row is not about older records."""
+    """Only a high watermark of the copy itself proves it: the leader lost what its own names.
+
+    Broker 0 leads in epoch 1.
+    """
     follower = held("a@0/e0 b@1/e0 c@2/e0", "0:0", mark)
     audit = audited(tmp_path, state_of(held(*leader), follower, follower, leader=0, leader_epoch=1))
     assert audit.verdict is Verdict.PENDING_TRUNCATION
     found = [each for each in findings_of(audit) if each.code == "KL-504"]
-    words = cut if "from there on" in cut else f"{cut} from there on"
-    assert [each.message.partition("; ")[2] for each in found] == [f"{words} will be cut"] * 2
-    assert {each.committed for each in found} == {"known" if "committed" in cut else "none"}
+    words = f"{said} would be cut if broker 0 led"
+    assert [each.message.partition("; ")[2] for each in found] == [words] * 2
+    lacking = next(e.lacking for e in audit.elections if e.candidate.name == "broker 0")
+    assert (lacking.known, lacking.possible) == lost
 
 
 def test_a_metadata_log_that_ends_before_an_election_is_what_is_behind(tmp_path: Path) -> None:
@@ -194,9 +209,16 @@ def test_a_leader_that_lost_its_epoch_is_named_by_metadata_of_that_epoch(tmp_pat
     """M10: followers of broker 0 ask for epoch 7 for ever."""
     silent = held("x@0/e2", "2:0 7:1", 1)
     audit = audited(tmp_path, state_of(CONTINUED, CONTINUED, silent, leader=0, leader_epoch=7))
-    codes = {each.code for each in findings_of(audit)}
-    assert "KL-521" in codes
-    assert "KL-526" not in codes
+    found = {each.code: each for each in findings_of(audit)}
+    assert "while broker 0 leads, broker 2 asks it again and again" in found["KL-521"].message
+    assert "KL-526" not in found
+
+
+def test_an_epoch_that_begins_beyond_the_log_end_is_asked_for_by_nobody(tmp_path: Path) -> None:
+    """LogLoader#load, Kafka 4.4: the start removes entries from the log end on."""
+    silent = held("x@0/e2", "2:0 7:2", 1)
+    audit = audited(tmp_path, state_of(CONTINUED, CONTINUED, silent, leader=0, leader_epoch=7))
+    assert "KL-521" not in {each.code for each in findings_of(audit)}
 
 
 @pytest.mark.parametrize(

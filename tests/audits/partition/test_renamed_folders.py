@@ -164,6 +164,6 @@ def test_nothing_is_opened_where_every_folder_is_assigned(monkeypatch: pytest.Mo
     def opened(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("kafkalog_reader.audits.partition.renamed_folders.read_topic_id", opened)
+    monkeypatch.setattr("kafkalog_reader.audits.partition.renamed_folders.topic_id_of", opened)
     monkeypatch.setattr("kafkalog_reader.audits.partition.renamed_folders.is_content_of", opened)
     assert found_in(captures.path(CAPTURE)) == set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY, RESTORE_OLD_SEGMENTS
 from kafkalog_reader.audits.integrity.finding import finding
 from kafkalog_reader.audits.plan.lost_already import lost_already
 
@@ -60,6 +60,16 @@ def test_what_another_copy_still_has_is_not_lost() -> None:
     assert lost_already(audit_of(3, 5), found) == ()
 
 
+def test_only_above_every_end_more_may_have_been() -> None:
+    """A gap is bounded by the records around it; a checkpoint may be older than the log was."""
+    found = [
+        finding(OFFSET_GAP, "", severity="H", offsets=(1, 2), actions=(LOOK_FOR_A_COPY,)),
+        finding(HIGH_WATERMARK, "", offsets=(3, 5), committed="known"),
+    ]
+    lost = lost_already(audit_of(4), found)
+    assert [(each.first_offset, each.is_end) for each in lost] == [(1, False), (4, True)]
+
+
 def test_a_gap_that_no_copy_fills_is_lost_on_its_own() -> None:
     found = [
         finding(OFFSET_GAP, "", severity="H", offsets=(1, 2), actions=(LOOK_FOR_A_COPY,)),
@@ -82,6 +92,6 @@ def test_what_a_merged_log_cannot_contain_is_lost() -> None:
 
 def test_nothing_is_lost_yet_where_a_renamed_file_may_be_the_missing_segment() -> None:
     lost = finding(HIGH_WATERMARK, "", offsets=(3, 8), committed="known")
-    renamed = finding("KL-003", "t-3/00000000000000000003.log.gz", severity="H")
+    renamed = finding("KL-003", "", severity="H", actions=(RESTORE_OLD_SEGMENTS,))
     assert lost_already(audit_of(3), [lost, renamed]) == ()
     assert lost_already(audit_of(3), [lost, finding("KL-003", "t-3/notes")])

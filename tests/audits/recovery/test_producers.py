@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 DIES = "batch length 0, at least 14 expected, read to rebuild the producers' state from offset"
 
 
+def write_damaged(root: Path, snapshots: Collection[int], broken: int | None = None) -> Path:
+    """Write a log with a length of zero at offset 4, and keep these producer snapshots."""
+    directory = write_small(root, is_clean=True)
+    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
+    keep_snapshots(directory, snapshots, broken)
+    return directory
+
+
 def keep_snapshots(directory: Path, snapshots: Collection[int], broken: int | None) -> None:
     """Leave the log with sound producer snapshots at these offsets, and one of zeros."""
     sound = (directory / f"{END:020}.snapshot").read_bytes()
@@ -51,10 +59,8 @@ def keep_snapshots(directory: Path, snapshots: Collection[int], broken: int | No
 def test_after_a_clean_stop_batches_behind_the_newest_snapshot_are_read(
     snapshots: list[int], broken: int | None, starts: bool, tmp_path: Path
 ) -> None:
-    """A length of zero at offset 4 ends that walk, and with it the broker."""
-    directory = write_small(tmp_path, is_clean=True)
-    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
-    keep_snapshots(directory, snapshots, broken)
+    """The length of zero ends that walk, and with it the broker."""
+    write_damaged(tmp_path, snapshots, broken)
     if starts:
         assert loaded(tmp_path, is_clean=True).log_end_offset == END
         return
@@ -90,9 +96,7 @@ def test_segments_below_the_snapshot_are_not_read_whatever_their_offsets(tmp_pat
 def test_after_a_crash_batches_up_to_the_recovered_segment_are_read(
     snapshots: list[int], log_start: int, starts: bool, tmp_path: Path
 ) -> None:
-    directory = write_small(tmp_path, is_clean=True)
-    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
-    keep_snapshots(directory, snapshots, None)
+    write_damaged(tmp_path, snapshots)
     if starts:
         assert loaded(tmp_path, log_start=log_start).log_end_offset == END
         return
@@ -102,9 +106,7 @@ def test_after_a_crash_batches_up_to_the_recovered_segment_are_read(
 
 def test_the_damage_does_not_matter_in_a_segment_that_was_recovered(tmp_path: Path) -> None:
     """Recovery cuts it off, and every later segment."""
-    directory = write_small(tmp_path, is_clean=True)
-    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
-    keep_snapshots(directory, [], None)
+    write_damaged(tmp_path, [])
     assert loaded(tmp_path, recovery_point=0).log_end_offset == 4
 
 
@@ -136,9 +138,7 @@ def test_a_recovered_segment_deletes_the_snapshots_behind_it(tmp_path: Path) -> 
 
 def test_segments_before_one_without_an_index_are_read(tmp_path: Path) -> None:
     """offset-index-of-the-last-missing-and-length-zero-below-and-no-snapshots."""
-    directory = write_small(tmp_path, is_clean=True)
-    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
-    keep_snapshots(directory, [], None)
+    directory = write_damaged(tmp_path, [])
     assert loaded(tmp_path, is_clean=True).log_end_offset == END
     (directory / f"{LAST}.index").unlink()
     with pytest.raises(StartFailure, match=f"{FIRST}.*{DIES} 0 "):

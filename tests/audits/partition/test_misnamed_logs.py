@@ -1,0 +1,108 @@
+"""KL-419: two log files of a copy have each other's names. The states are built."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.builder import cluster, replica
+from kafkalog_reader.audits.integrity.finding import finding
+from kafkalog_reader.audits.partition.misnamed_logs import MisnamedLogs
+from kafkalog_reader.cli.plan import plan_command
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.salvage import salvage_command
+from kafkalog_reader.cli.verify import verify_command
+from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from tests.agreement.commands import asked, objects
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+LOG = "a@0/e0 b@1/e0 c@2/e0 d@3/e0 e@4/e0 f@5/e0"
+BATCH = 69
+EXCHANGED = "KL-419"
+FIRST, SECOND = f"{0:020d}.log", f"{2:020d}.log"
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    """Two copies with the same wrong names, and a third that is right."""
+    copy = replica(LOG, segment_bytes=2 * BATCH, recovery_point=6, high_watermark=6)
+    cluster(tmp_path / "in", dict.fromkeys(range(3), copy), clean=range(3))
+    for number in (0, 1):
+        exchange(tmp_path / "in", number)
+    return tmp_path / "in"
+
+
+def exchange(root: Path, number: int) -> None:
+    folder = root / f"broker-{number}" / "t-0"
+    (folder / FIRST).rename(folder / "waiting")
+    (folder / SECOND).rename(folder / FIRST)
+    (folder / "waiting").rename(folder / SECOND)
+
+
+def found_in(root: Path) -> list[dict[str, Any]]:
+    rows = objects(asked(verify_command, str(root), "--format", "json")[1])
+    return [row for row in rows if row["severity"] in ("C", "H")]
+
+
+def test_the_files_are_the_only_finding(two: Path) -> None:
+    found = found_in(two)
+    assert [(row["code"], row["brokerId"]) for row in found] == [(EXCHANGED, 0), (EXCHANGED, 1)]
+    assert f"{FIRST} and {SECOND} have each other's names" in found[0]["message"]
+
+
+@pytest.mark.parametrize("command", [verify_command, replica_diff, plan_command])
+def test_every_command_prints_the_renames_which_settle_it(two: Path, command: Any) -> None:
+    status, text = asked(command, str(two))
+    assert status == 1
+    joined = text.replace(" \\\n", " ")
+    moves = [line.split() for line in joined.splitlines() if line.strip().startswith("mv ")]
+    assert len(moves) == 6
+    for move in moves:
+        subprocess.run(shlex.split(" ".join(move)), check=True)
+    assert found_in(two) == []
+    assert asked(plan_command, str(two))[0] == 0
+
+
+def test_there_is_no_order_of_starts_before(two: Path) -> None:
+    text = asked(plan_command, str(two))[1]
+    assert text.startswith("NO PLAN t-0: ")
+    assert "index" not in text  # moved aside, they would be of no use
+
+
+@pytest.mark.parametrize("options", [(), ("--as-segments",), ("--as-segments", "--merge")])
+def test_salvage_keeps_every_record(two: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    status, text = asked(salvage_command, str(two), *options, "--output", str(tmp_path / "out"))
+    assert status == 0
+    assert text.startswith("t-0: 6 records, offsets 0 to 5\n")
+    assert "lost" not in text
+    assert "doubtful" not in text
+
+
+def test_what_does_not_depend_on_the_names_stays() -> None:
+    root = LogDirectory(path="/disk", broker_id=1)
+    here, other = (
+        PartitionDirectory(path=f"/disk/{name}", log_directory=root, topic="t", partition=0)
+        for name in ("t-0", "other/t-0")
+    )
+    logs = MisnamedLogs(directory=here, exchanged={0: 2, 2: 0})
+    assert not logs.explains(finding("KL-101", "a checksum", directory=here))
+    assert not logs.explains(finding("KL-402", "an overlap", directory=other))
+    assert logs.explains(finding("KL-402", "an overlap", directory=here))
+    assert logs.explains(finding("KL-205", "an index", directory=here))
+    assert logs.explains(finding("KL-503", "a fork"))
+
+
+def test_of_many_files_the_first_are_named() -> None:
+    folder = PartitionDirectory(
+        path="/disk/t-0", log_directory=LogDirectory(path="/disk"), topic="t", partition=0
+    )
+    held = {0: 10, 10: 20, 20: 30, 30: 0}
+    text = MisnamedLogs(directory=folder, exchanged=held).text
+    assert text.startswith("4 log files have each other's names: ")
+    assert f"{20:020d}.log holds the segment that begins at 30, and so on for 1 more" in text
