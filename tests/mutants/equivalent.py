@@ -166,7 +166,7 @@ EQUIVALENT: Final = (
         reason="another cache keeps what was read, with room for more or for less",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/recovery/recovery.py",
+        path="kafkalog_reader/audits/recovery/directory_start.py",
         line=_REBUILT % "+",
         changed=_REBUILT % "-",
         reason="with these outcomes the start cuts nothing",
@@ -395,7 +395,7 @@ EQUIVALENT: Final = (
         reason="columns of one batch of rows have the same length",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/recovery/recovery.py",
+        path="kafkalog_reader/audits/recovery/directory_start.py",
         line="log_start=self._log_starts.get(key, 0),",
         changed="log_start=self._log_starts.get(key, -1),",
         reason="no log begins below 0: the first segment counts in both cases",
