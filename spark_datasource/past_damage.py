@@ -1,4 +1,4 @@
-"""Adds to an error about damage or missing records which option reads on."""
+"""Adds to an error about damage, a limit or missing records which option reads on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import (
     CorruptLogError,
     KafkaLogError,
+    LimitReachedError,
     MissingRecordsError,
     UnsupportedFormatError,
 )
@@ -26,6 +27,8 @@ _WITH_COPIES: Final = ("records", "batches")
 
 def past_damage(error: KafkaLogError, options: SourceOptions) -> str:
     """What to append to the message of an error while a task reads; else empty."""
+    if isinstance(error, LimitReachedError):
+        return ". Option maxBatchBytes raises it"
     if options.request.mode is not Mode.FAILFAST:
         return ""
     said = ""

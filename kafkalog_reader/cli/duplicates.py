@@ -102,7 +102,7 @@ def duplicates_command(
     from kafkalog_reader.tables.selection import check_selection
 
     table = registry.table("records")
-    request = registry.request(table, COLUMNS, **(CONSUMER_VIEW | options))
+    request = registry.request(table, COLUMNS, **{**CONSUMER_VIEW, **options})
     evidence = supplied(paths)
     check_selection(evidence, request)
     request = _without_internal(request)

@@ -180,7 +180,8 @@ def _decide(
 ) -> None:
     """Audit log directories and partitions one by one, as ``verify`` and ``replica-diff`` do."""
     from kafkalog_reader import registry
-    from kafkalog_reader.audits.tables.findings import RootUnit, audited
+    from kafkalog_reader.audits.tables.findings import audited
+    from kafkalog_reader.audits.tables.root_units import RootUnit
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
     from kafkalog_reader.report.advised_actions import is_advised
     from kafkalog_reader.salvage.merge_trial import with_merge_outcome

@@ -88,7 +88,7 @@ def replica_diff(
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.lost_partitions import lost_places
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.audits.tables.findings import RootUnit
+    from kafkalog_reader.audits.tables.root_units import RootUnit
     from kafkalog_reader.cli.changes import changes_command, old_and_new
     from kafkalog_reader.cli.directory_lines import directory_lines
     from kafkalog_reader.cli.fleet import Fleet

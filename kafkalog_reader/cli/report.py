@@ -188,7 +188,8 @@ def _audit(evidence: Evidence, request: ReadRequest, partitions: Partitions) -> 
     """Audit log directories and partitions one by one, as ``verify`` and ``replica-diff`` do."""
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.audits.tables.findings import RootUnit, audited
+    from kafkalog_reader.audits.tables.findings import audited
+    from kafkalog_reader.audits.tables.root_units import RootUnit
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
     from kafkalog_reader.salvage.merge_trial import with_merge_outcome
 

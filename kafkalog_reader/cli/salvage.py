@@ -261,8 +261,9 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
         yield _outside_isr(salvaged)
     for other in salvaged.lacking:
         yield _lacking(other)
+    can_merge = not any(each.is_fork or each.is_contradiction for each in salvaged.lacking)
     for lost in salvaged.lost[:MAX_LOST_SHOWN]:
-        yield _lost(lost)
+        yield _lost(lost, can_merge=can_merge)
     for missing in salvaged.missing_segments[:MAX_LOST_SHOWN]:
         yield missing.text
     if len(salvaged.missing_segments) > MAX_LOST_SHOWN:
@@ -347,15 +348,15 @@ def _deleted(salvaged: SalvagedPartition) -> str:
     return text
 
 
-def _lost(lost: LostOffsets) -> str:
+def _lost(lost: LostOffsets, *, can_merge: bool) -> str:
     offsets = offsets_are(lost.first_offset, lost.next_offset)
     if not lost.held_by:
         return f"{offsets} lost: {lost.why}"
     holders = f"{' and '.join(lost.held_by)} {'has' if len(lost.held_by) == 1 else 'have'}"
+    merge = ", --merge --as-segments makes one log of all, unless their histories differ"
     return (
         f"{offsets} not on this copy ({lost.why}), but {holders} readable batches there: "
-        "--replica broker:N reads another copy, --merge --as-segments makes one log of all, unless "
-        "their histories differ"
+        f"--replica broker:N reads another copy{merge if can_merge else ''}"
     )
 
 

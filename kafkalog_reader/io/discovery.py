@@ -53,6 +53,8 @@ logger = logging.getLogger(__name__)
 MAX_DEPTH: Final = 6
 """Maximum depth of folders above a log directory: evidence/site/host/disk, and a few more."""
 
+_ARCHIVES_NAMED: Final = 3
+
 _MANIFEST_START: Final = 64
 """Bytes of a manifest that are read; its first key is among them."""
 
@@ -109,6 +111,8 @@ class _Search:
     _looked_into: set[FileKey] = field(default_factory=set)
     _searched: list[str] = field(default_factory=list)
     _links: list[str] = field(default_factory=list)
+    _empty: list[str] = field(default_factory=list)
+    _archives: list[str] = field(default_factory=list)
 
     def evidence(self) -> Evidence:
         """Everything found; parts of log directories that were also given count once."""
@@ -121,6 +125,7 @@ class _Search:
         counted = with_assumed_cluster((*self.roots.values(), *stand_ins))
         settled = dict(zip(counted, with_disks(list(counted.values())), strict=True))
         warn_of_labels(list(settled.values()))
+        self._warn_of_archives()
         clusters = {root.cluster_id for root in settled.values()}
         cluster = clusters.pop() if len(clusters) == 1 else None
         return Evidence(
@@ -136,7 +141,19 @@ class _Search:
             context=self.context,
             searched=tuple(self._searched),
             skipped=tuple(sorted(filter(self._is_skipped, self._links))),
+            empty=tuple(sorted(self._empty)),
         )
+
+    def _warn_of_archives(self) -> None:
+        """Beside log directories, an archive often holds those of another broker."""
+        given = {os.path.realpath(each.shown_as) for each in self.context.sources}
+        left = [each for each in self._archives if os.path.realpath(each) not in given]
+        for archive in left[:_ARCHIVES_NAMED]:
+            logger.warning(
+                "%s: an archive, not read; give its path, too, to read it", shown(archive)
+            )
+        if len(left) > _ARCHIVES_NAMED:
+            logger.warning("%s more archives, not read", f"{len(left) - _ARCHIVES_NAMED:,}")
 
     def _is_skipped(self, link: str) -> bool:
         """Whether log directories are behind it that were not found by another path."""
@@ -196,6 +213,7 @@ class _Search:
             self.roots[key] = self._described(path, argument, is_whole=True)
             return 1
         self._links += folder.links
+        self._archives += folder.archives if folder.kind is FolderKind.OTHER else ()
         seen = 0
         is_argument = depth == MAX_DEPTH
         if folder.kind is FolderKind.PARTITION_DIRECTORY or (
@@ -207,6 +225,7 @@ class _Search:
             self._add_remote_part(key, path, argument)
             seen = 1
         elif depth == MAX_DEPTH - 1 and not (folder.files or folder.folders):
+            self._empty.append(path)
             logger.warning("%s: empty, skipped: is its disk mounted, or copied?", shown(path))
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)

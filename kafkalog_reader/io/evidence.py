@@ -210,6 +210,7 @@ class Evidence:
             the evidence of those who read them.
         skipped: log directories behind symbolic links that were not followed. Of no broker it is
             known then that all its log directories were supplied.
+        empty: folders with nothing in them, found beside log directories.
     """
 
     roots: tuple[LogDirectory, ...]
@@ -218,6 +219,7 @@ class Evidence:
     searched: tuple[str, ...] = field(default=(), compare=False, repr=False)
     remote: tuple[PartitionDirectory, ...] = ()
     skipped: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
 
     @property
     def follow_links(self) -> bool:

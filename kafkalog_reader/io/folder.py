@@ -59,13 +59,14 @@ class Folder:
     """One folder; ``files`` counts files that are not Kafka's, by pattern of the name.
 
     ``folders`` is complete, except that it is empty for a partition directory. ``links`` lead to
-    folders and were not followed.
+    folders and were not followed. ``archives`` are the files that could be given as paths.
     """
 
     kind: FolderKind
     folders: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     files: Counter[str] = field(default_factory=Counter)
+    archives: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -100,6 +101,7 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
     """
     folders: list[str] = []
     links: list[str] = []
+    archives: list[str] = []
     files: Counter[str] = Counter()
     found: set[FolderKind] = set()
     has_lock = has_marker = False
@@ -127,12 +129,20 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
                     links.append(entry.path)
                 else:
                     files[_pattern(entry.name)] += 1
+                    if entry.name.endswith(READ_ARCHIVES):
+                        archives.append(entry.path)
     except OSError as error:
         raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
     if has_marker and not any(map(_is_log_directory, folders)):
         found.add(FolderKind.LOG_DIRECTORY)
     kind = _kind(found, folders, has_lock=has_lock)
-    return Folder(kind=kind, folders=sorted(folders), links=sorted(links), files=files)
+    return Folder(
+        kind=kind,
+        folders=sorted(folders),
+        links=sorted(links),
+        files=files,
+        archives=sorted(archives),
+    )
 
 
 def _kind(found: set[FolderKind], folders: list[str], *, has_lock: bool) -> FolderKind:

@@ -26,6 +26,7 @@ from kafkalog_reader.io.names import (
     shown,
 )
 from kafkalog_reader.io.remote_log import remote_log
+from kafkalog_reader.io.stray_log import stray_log
 
 if TYPE_CHECKING:
     import os
@@ -45,8 +46,8 @@ def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[
     Args:
         directory: the directory; if only single files of it were given, only these segments.
         live_only: only what a broker would have after its start: no ``.deleted``, no ``.cleaned``,
-            and one side of an interrupted swap. Files that were given by name count as live,
-            whatever their suffix.
+            one side of an interrupted swap; and no zeros beyond the log end (``stray_log``). Files
+            that were given by name count as live, whatever their suffix.
 
     Raises:
         UnreadableFileError: the directory cannot be listed.
@@ -74,7 +75,12 @@ def _local_segments(directory: PartitionDirectory, *, live_only: bool) -> tuple[
 
 def _live_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
     next_offset = partial(read_next_offset, context=directory.context)
-    return settle_swaps(_all_segments(directory), next_offset)
+    found = settle_swaps(_all_segments(directory), next_offset)
+    stray = stray_log(found, partial(producer_snapshot_offsets, directory), directory.context)
+    if stray is None:
+        return found
+    logger.warning("%s: zeros beyond the end of the log, not read", shown(stray.path("log")))
+    return found[:-1]
 
 
 def readable_segments(

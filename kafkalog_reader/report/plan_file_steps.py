@@ -11,7 +11,13 @@ from kafkalog_reader.audits.integrity.file_repair import Format, Move, Rewrite, 
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
 from kafkalog_reader.report.open_finding_text import several_text
-from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind, brokers_text
+from kafkalog_reader.report.plan_step import (
+    IN_SYNC,
+    FileBody,
+    PlanStep,
+    StepKind,
+    brokers_text,
+)
 from kafkalog_reader.report.repair_text import (
     fetch_commands,
     keep_commands,
@@ -72,6 +78,24 @@ def lost_disk_steps(plan: Plan) -> Iterator[PlanStep]:
             commands=tuple(repair_commands([Format(cluster_id=cluster_id, node=broker)])),
             brokers=(broker,),
         )
+
+
+def empty_directory_step(plan: Plan) -> PlanStep:
+    """The broker of an empty log directory, which ZooKeeper may still have in the ISR."""
+    return PlanStep(
+        kind=StepKind.START,
+        title="Then start the broker whose log directory is empty",
+        texts=(
+            *(shown(f"{each.message[0].upper()}{each.message[1:]}.")
+              for each in plan.empty_directories),
+            "If its old disk can be read, mount it or copy it, and make this plan again. "
+            "Otherwise every partition must have a leader before this start: the broker then "
+            "copies the leader's records. A partition that has none has only this broker in sync: "
+            "let another one lead it by an unclean election "
+            "(kafka-leader-election.sh --election-type unclean).",
+        ),
+        checks=(IN_SYNC,),
+    )  # fmt: skip
 
 
 def directory_steps(plan: Plan) -> Iterator[PlanStep]:

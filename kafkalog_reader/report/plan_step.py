@@ -143,6 +143,14 @@ class Check:
     expected: tuple[str, ...]
 
 
+IN_SYNC: Final = Check(
+    command=(
+        f"kafka-topics.sh --bootstrap-server {BROKERS} --describe --under-replicated-partitions"
+    ),
+    expected=("nothing: every copy is in sync",),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanStep:
     """One step.

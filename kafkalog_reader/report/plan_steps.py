@@ -15,6 +15,7 @@ from kafkalog_reader.report.merge_text import merge_reason, placing_commands
 from kafkalog_reader.report.missing_folder_text import missing_folder_texts
 from kafkalog_reader.report.plan_file_steps import (
     directory_steps,
+    empty_directory_step,
     file_steps,
     lost_disk_steps,
     repair_steps,
@@ -24,6 +25,7 @@ from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
 from kafkalog_reader.report.plan_step import (
     BROKERS,
     CONTROLLERS,
+    IN_SYNC,
     SAVED,
     ZOOKEEPER,
     Check,
@@ -61,6 +63,10 @@ _METADATA_FIRST: Final = (
     "__cluster_metadata-0. If it is lost, start nothing: every broker would set its partitions "
     "aside (-stray)."
 )
+_LED: Final = Check(
+    command=f"kafka-topics.sh --bootstrap-server {BROKERS} --describe --unavailable-partitions",
+    expected=("nothing: every partition has a leader",),
+)
 _EXPLAINED: Final = {
     StartOutcome.HIDDEN: FORCE_RECOVERY,
     StartOutcome.STRAY: START_WILL_SET_ASIDE,
@@ -89,6 +95,8 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
         if number and number == len(plan.order.starts) - 1:
             yield from lost_disk_steps(plan)
         yield _start(plan, number, start)
+    if plan.empty_directories:
+        yield empty_directory_step(plan)
     if plan.freezing:
         yield _unfreeze(plan)
     yield from reassignment_steps(plan)
@@ -252,10 +260,12 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
         if each.broker_id in start.brokers and (each.name, each.broker_id) not in moved
     ]
     texts += [text for each in start.settled for text in _worse_leaders(each.choice)]
-    is_last = number == len(plan.order.starts) - 1
+    is_last = number == len(plan.order.starts) - 1 and not plan.empty_directories
     checks = tuple(_leader_checks(start))
+    if number == len(plan.order.starts) - 1 and plan.empty_directories:
+        checks += (_LED,)
     if is_last and not plan.is_one_broker:
-        checks += _in_sync_check()
+        checks += (IN_SYNC,)
     unclean = tuple(each.choice for each in start.settled if each.may_lack_leader)
     election = None
     if unclean:
@@ -312,18 +322,6 @@ def _leader_checks(start: Start) -> Iterator[Check]:
                 for each in settled
             ),
         )
-
-
-def _in_sync_check() -> tuple[Check, ...]:
-    return (
-        Check(
-            command=(
-                f"kafka-topics.sh --bootstrap-server {BROKERS} --describe "
-                "--under-replicated-partitions"
-            ),
-            expected=("nothing: every copy is in sync",),
-        ),
-    )
 
 
 def _preferred(moved_back: Sequence[Choice]) -> PlanStep:

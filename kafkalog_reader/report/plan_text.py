@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.replica_rules import METADATA_BEHIND
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.log.record_count import cut_text
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
@@ -111,8 +112,17 @@ def _tail_lines(plan: Plan, columns: int) -> Iterator[Line]:
 
 
 def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
-    """Why the ISR of partitions is unknown, where the order depends on it."""
-    if plan.is_one_broker or not plan.is_ordered or plan.renamed:
+    """Why the ISR of partitions is unknown, and what depends on it."""
+    unknown = any(choice.electable is None for choice in plan.choices)
+    if plan.is_one_broker or plan.renamed or not unknown:
+        return
+    if not plan.is_ordered:
+        if not plan.empty_directories:
+            yield (
+                "Which replicas there are and which are in sync is "
+                f"{'in ZooKeeper, and' if plan.has_zookeeper else 'in a metadata log, and'} not in "
+                "these files: a broker that was not supplied starts last, once these lead."
+            )
         return
     reasons = Counter(choice.why_unknown for choice in plan.choices if choice.electable is None)
     is_damaged = any(each.name == METADATA_LOG for each in plan.severe)
@@ -155,7 +165,7 @@ def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
     if any(each.quorum.rolled_back.lost_end for each in plan.unsafe_quorums):
-        answer += " But committed metadata is in no copy any more (kafkalog quorum)."
+        answer += " Lost already: committed metadata, which no supplied copy has (kafkalog quorum)."
     elif plan.unsafe_quorums:
         answer += (
             " But the controllers can elect a leader that loses metadata, or elect none: start "
@@ -221,9 +231,16 @@ def _order(plan: Plan) -> str:
             return f"Starting broker {broker} removes {what} from its {count}{but}."
         taken = lost_words(lost) if lost else "no record"
         return f"Starting broker {broker} removes {taken}."
-    is_partial = any(c.unseen or c.not_supplied for c in plan.choices) or bool(plan.went_back)
+    is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
+    is_partial |= bool(plan.went_back or plan.empty_directories)
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
+    if plan.empty_directories:
+        several = "" if len(plan.empty_directories) == 1 else "s"
+        starts_last = (
+            f"the broker{several} whose log director{'ies are' if several else 'y is'} empty"
+        )
+        order = f"start {', then '.join((*starts, starts_last))}"
     if preparations := list(_preparations(plan)):
         order = f"{listed(preparations)} while all are stopped, then {order}"
     if plan.apart:
@@ -259,7 +276,9 @@ def _zeros_text(plan: Plan) -> str:
 def _is_metadata_unsound(plan: Plan) -> bool:
     """Whether the open findings are about the metadata log and nothing else."""
     findings = plan.open_findings
-    return bool(findings) and all(each.name == METADATA_LOG for each in findings)
+    return bool(findings) and all(
+        each.name == METADATA_LOG or each.code == METADATA_BEHIND for each in findings
+    )
 
 
 def _but(plan: Plan) -> str:
@@ -267,7 +286,7 @@ def _but(plan: Plan) -> str:
         return f"but {_METADATA_ABSENT}"
     if _is_metadata_unsound(plan):
         return f"but {_METADATA_UNSOUND}"
-    if all(each.code in _MISSING for each in plan.open_findings):
+    if all(each.code in _MISSING or each in plan.empty_directories for each in plan.open_findings):
         return "but not every replica is here"
     of_directories = all(each.log_directory is not None for each in plan.open_findings)
     return f"but not every {'log directory' if of_directories else 'copy'} is sound"

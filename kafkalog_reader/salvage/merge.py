@@ -222,9 +222,19 @@ def _chosen(
     is_first[1:] = batches["last"][1:] != batches["last"][:-1]
     firsts = batches[is_first][np.cumsum(is_first) - 1] if len(batches) else batches
     differs = (batches["crc"] != firsts["crc"]) | (batches["size"] != firsts["size"])
-    for row in np.flatnonzero(differs & (batches["rank"] != _TORN)).tolist():
-        _refuse(name, int(batches["base"][row]), firsts["copy"][row], batches["copy"][row], sources)
+    conflicts = [
+        (int(batches["base"][row]), int(firsts["copy"][row]), int(batches["copy"][row]))
+        for row in np.flatnonzero(differs & (batches["rank"] != _TORN))[:1].tolist()
+    ]
     chosen = batches[is_first]
+    is_whole = chosen["rank"] != _TORN
+    overlaps = (chosen["base"][1:] <= chosen["last"][:-1]) & is_whole[1:] & is_whole[:-1]
+    conflicts += [
+        (int(chosen["base"][row + 1]), int(chosen["copy"][row]), int(chosen["copy"][row + 1]))
+        for row in np.flatnonzero(overlaps)[:1].tolist()
+    ]
+    if conflicts:
+        _refuse(name, *min(conflicts), sources)
     for _ in range(len(sources)):  # of each copy one batch may be torn
         overlaps = chosen["base"][1:] <= chosen["last"][:-1]
         rows = np.flatnonzero(overlaps)

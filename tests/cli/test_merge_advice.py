@@ -36,8 +36,9 @@ def damage(root: Path, brokers: dict[int, int]) -> Path:
     return root
 
 
-def advice(root: Path, topic: str = "t") -> str:
-    result = CliRunner().invoke(replica_diff, [str(root), "--topic", topic], standalone_mode=False)
+def advice(root: Path, topic: str = "t", *options: str) -> str:
+    asked = [str(root), "--topic", topic, *options]
+    result = CliRunner().invoke(replica_diff, asked, standalone_mode=False)
     assert result.return_value == 1
     return result.output
 
@@ -58,6 +59,8 @@ def test_three_damaged_copies_are_merged_into_all_records(
     assert shown.out.split() == ["value", "a", "b", "f", "g"]
     planned = run("plan", root, "--topic", "t").out
     assert "--merge" in planned
+    merged_log = json.loads(advice(root, "t", "--format", "json"))["mergedLog"]
+    assert (merged_log["readableOffsets"], merged_log["lostRanges"]) == (4, [])
 
 
 def test_records_behind_the_same_damage_of_all_copies_are_kept(

@@ -66,6 +66,7 @@ def test_a_split_cluster_starts_the_good_copies_first(run: Run) -> None:
         "lostUncommittedRecords": 1,
         "maxLostInDamagedBatches": 0,
         "maxLostCommittedInDamagedBatches": 0,
+        "maxLostPossiblyCommittedInDamagedBatches": 0,
     }
     kinds = [step["kind"] for step in document["steps"]]
     assert kinds == [

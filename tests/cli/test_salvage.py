@@ -497,6 +497,19 @@ def test_copies_that_contradict_each_other_are_named(tmp_path: Path, run: Run) -
     ]
 
 
+def test_no_merge_is_advised_with_other_records(tmp_path: Path, run: Run) -> None:
+    """It would be refused: offset 2 is only on the copy that contradicts the others."""
+    outvoting = "a@0/e0 b@1/e0 d@3/e0 e@4/e0"
+    held = [outvoting, outvoting, "a@0/e0 X@1/e0 c@2/e0 d@3/e0"]
+    cluster(tmp_path / "in", {n: replica(log, high_watermark=2) for n, log in enumerate(held)})
+    answer = run("salvage", tmp_path / "in", "--output", tmp_path / "out")
+    assert "offset 2 is not on this copy" in answer.out
+    assert (
+        "broker 2 has readable batches there: --replica broker:N reads another copy" in answer.out
+    )
+    assert "--merge" not in answer.out
+
+
 def test_topics_of_one_id_are_written_where_another_topic_has_two(tmp_path: Path, run: Run) -> None:
     """One copy of t-0 is of a deleted topic of that name; u-0 is not affected."""
     brokers = {

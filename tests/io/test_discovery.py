@@ -223,6 +223,32 @@ def test_path_that_holds_an_equals_sign_and_exists_is_a_path(tree: Tree) -> None
     assert found(discover([str(root / "1=x")])) == [(None, None, "t", 0)]
 
 
+@pytest.mark.parametrize("name", ["b2.tar", "b2.tgz", "b2.zip"])
+def test_an_archive_beside_log_directories_is_named(
+    tree: Tree, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    """It may be another broker: without it, every answer is about the rest."""
+    root = tree(f"b1/t-0/{LOG}", name)
+    assert len(found(discover([str(root)]))) == 1
+    assert f"{root}/{name}: an archive, not read; give its path" in caplog.text
+
+
+def test_of_many_archives_the_first_are_named(tree: Tree, caplog: pytest.LogCaptureFixture) -> None:
+    root = tree(f"b1/t-0/{LOG}", *(f"b{number}.tar" for number in range(2, 7)))
+    discover([str(root)])
+    assert caplog.text.count("an archive, not read") == 3
+    assert "2 more archives, not read" in caplog.text
+
+
+def test_an_archive_that_is_given_is_not_named(
+    tree: Tree, caplog: pytest.LogCaptureFixture
+) -> None:
+    root = tree(f"b1/t-0/{LOG}", f"b2/t-0/{LOG}")
+    subprocess.run(["tar", "-cf", root / "b2.tar", "-C", root, "b2"], check=True)
+    discover([str(root), str(root / "b2.tar")])
+    assert "an archive" not in caplog.text
+
+
 def test_disks_of_one_broker_are_distinguished(tree: Tree) -> None:
     root = tree(f"b/disk1/t-0/{LOG}", f"b/disk2/t-1/{LOG}")
     for disk in ("disk1", "disk2"):

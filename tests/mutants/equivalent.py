@@ -163,7 +163,7 @@ EQUIVALENT: Final = (
         reason="another cache keeps what was read, with room for more or for less",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/recovery/recovery.py",
+        path="kafkalog_reader/audits/recovery/directory_start.py",
         line=_REBUILT % "+",
         changed=_REBUILT % "-",
         reason="with these outcomes the start cuts nothing",

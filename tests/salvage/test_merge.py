@@ -220,6 +220,13 @@ def test_a_tail_that_a_newer_leader_lacks_is_refused(tmp_path: Path) -> None:
     assert "from offset 10 on" in refused(root, tmp_path / "out")
 
 
+def test_a_fork_begins_where_batches_with_other_bounds_do(tmp_path: Path) -> None:
+    """No two batches end at one offset before 2."""
+    root = tmp_path / "in"
+    cluster(root, {1: replica("a,b@0/e0 c@2/e0"), 2: replica("x@0/e0 y,z@1/e0")})
+    assert "hold different records from offset 0 on" in refused(root, tmp_path / "out")
+
+
 def test_a_copy_that_lags_is_not_a_fork(tmp_path: Path) -> None:
     root = tmp_path / "in"
     cluster(root, {1: replica(FIVE), 2: replica("0-9/e0 10-19/e0")})

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixtures.builder import cluster, replica
+from fixtures.builder import cluster, data_batch, replica
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.record import Record
 from spark_datasource.errors import KafkaLogSourceError
 from spark_datasource.source import KafkaLogDataSource
 from tests.salvage.test_intact_copies import LONG, flipped
@@ -28,7 +30,7 @@ def offsets(path: Path, **options: Any) -> list[int]:
 
 
 def refused(path: Path, **options: Any) -> str:
-    with pytest.raises(KafkaLogSourceError, match=r"CORRUPT_LOG|MISSING_RECORDS") as caught:
+    with pytest.raises(KafkaLogSourceError, match=r"CORRUPT_LOG|LIMIT_REACHED") as caught:
         offsets(path, **options)
     return str(caught.value)
 
@@ -68,3 +70,11 @@ def test_other_tables_have_no_option_for_copies(tmp_path: Path) -> None:
     message = refused(tmp_path, table="leader_epochs")
     assert message.endswith(". Mode PERMISSIVE leaves out what is damaged")
     assert "intact" not in message
+
+
+def test_a_limit_names_the_option_that_raises_it(tmp_path: Path) -> None:
+    values = [Record(offset_delta=0, value=bytes(5000))]
+    cluster(tmp_path, {1: replica([data_batch(0, values, codec=Codec.GZIP)], high_watermark=1)})
+    message = refused(tmp_path, maxBatchBytes="4k")
+    (option,) = re.findall(r"Option (\w+) raises it$", message)
+    assert offsets(tmp_path, **{option: "1m"}) == [0]

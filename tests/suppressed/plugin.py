@@ -14,7 +14,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
-from kafkalog_reader.audits.tables import findings
+from kafkalog_reader.audits.tables import findings, root_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,10 +41,10 @@ def _filtered(whole: Callable[..., Iterable[Finding]]) -> Callable[..., tuple[Fi
     return filtered
 
 
-_of_root = findings.RootUnit.findings.fget
+_of_root = root_units.RootUnit.findings.fget
 assert _of_root is not None
 findings.findings_of = _filtered(findings.findings_of)
-findings.RootUnit.findings = property(lambda unit: _without_suppressed(_of_root(unit)))
+root_units.RootUnit.findings = property(lambda unit: _without_suppressed(_of_root(unit)))
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:

@@ -254,6 +254,16 @@ RESTORE_DIRECTORY: Final = action(
     command="kafka-storage.sh format --ignore-formatted --cluster-id CLUSTER_ID "
     "--config SERVER_PROPERTIES",
 )
+START_EMPTY_LAST: Final = action(
+    "A52",
+    "start-empty-last",
+    short="if a broker has this log directory, mount or copy its disk and run this again; if the "
+    "disk is lost, start that broker last, once the others lead every partition",
+    explanation="ZooKeeper may still name that broker in the in-sync set. The first in-sync "
+    "replica that starts is elected. An empty one that starts later copies the leader's records. "
+    "If the folder is not a broker's, leave it out.",
+    command="kafka-topics.sh --bootstrap-server HOST:9092 --describe --unavailable-partitions",
+)
 RENAME_FOLDER: Final = action(
     "A40",
     "rename-folder",
@@ -282,6 +292,17 @@ RENAME_LOGS: Final = action(
         "places, and says which to move aside.",
     ),
     command="mv TOPIC-N/WRONG.log TOPIC-N/BASE_OFFSET.log",
+)
+MOVE_LOG_ASIDE: Final = action(
+    "A51",
+    "move-log-aside",
+    short="do not start {where} yet; while {they} {are} stopped, move the file out of the log "
+    "directory, never delete it, and run the same command again",
+    explanation="A broker takes every log file for a segment, and the last one for the end of the "
+    "log. Without the file the log ends where its batches end.",
+    warnings=("If you know which program wrote the file, see first what it should hold.",),
+    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N/BASE_OFFSET.log "
+    "/mnt/b1/aside/",
 )
 RESTORE_TOPIC_ID: Final = action(
     "A28",

@@ -18,6 +18,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     RESTORE_IDENTITY,
     RESTORE_TOPIC_ID,
     SAVE_RECORDS,
+    START_EMPTY_LAST,
     START_WITHOUT_CHECKPOINT,
     WRITE_EPOCHS,
 )
@@ -264,6 +265,22 @@ LOG_DIRECTORY_MISSING: Final = rule(
     "replicas truncate to nothing.",
     reader="Records are gone of which no other replica has a copy.",
     actions=(RESTORE_DIRECTORY,),
+)
+LOG_DIRECTORY_EMPTY: Final = rule(
+    "KL-318",
+    "log-directory-empty",
+    severity="H",
+    title="an empty folder beside the log directories",
+    explanation="A folder beside the log directories of other brokers holds nothing: perhaps the "
+    "disk of a broker was replaced, is not mounted, or was not copied. In a cluster with "
+    "ZooKeeper no file shows which brokers exist and which replicas are in sync. With a metadata "
+    "log, KL-012, KL-310 and KL-317 say what is missing.",
+    start="With ZooKeeper, a broker starts with an empty log directory, and creates empty replicas "
+    "of its partitions.",
+    election="If it starts first and is still in the in-sync set, an empty replica is elected, and "
+    "the other replicas truncate to nothing.",
+    reader="Every record of such a partition would be gone.",
+    actions=(START_EMPTY_LAST,),
 )
 CLEAN_MARKER_CONTRADICTED: Final = rule(
     "KL-316",

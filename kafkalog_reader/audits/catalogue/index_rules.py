@@ -76,7 +76,7 @@ INDEX_POINTS_PAST_LOG: Final = rule(
     reader="A fetch that uses the entry finds nothing.",
     actions=(REBUILD_INDEX,),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END),
+    roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END, Role.UNLIKE_ITS_LOG),
 )
 INDEX_NOT_ON_A_BATCH: Final = rule(
     "KL-205",
@@ -88,7 +88,7 @@ INDEX_NOT_ON_A_BATCH: Final = rule(
     election="A log end misjudged because of it can make this replica truncate.",
     reader="A fetch that uses the entry reads garbage as a header, and fails.",
     actions=(REBUILD_INDEX,),
-    roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END),
+    roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END, Role.UNLIKE_ITS_LOG),
 )
 INDEX_SKIPS_RECORDS: Final = rule(
     "KL-206",
@@ -102,7 +102,7 @@ INDEX_SKIPS_RECORDS: Final = rule(
     election=NO_EFFECT,
     reader="A consumer that seeks to such an offset silently misses records.",
     actions=(REBUILD_INDEX,),
-    roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END),
+    roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END, Role.UNLIKE_ITS_LOG),
 )
 INDEX_ZERO_TAIL: Final = rule(
     "KL-207",
@@ -171,7 +171,7 @@ TIME_INDEX_SKIPS_RECORDS: Final = rule(
     reader="A search by time begins too late and misses records.",
     actions=(REBUILD_INDEX,),
     lookalikes=(TIME_INDEX_OFFSETS,),
-    roles=(Role.FOLLOWS_IN_SEGMENT,),
+    roles=(Role.FOLLOWS_IN_SEGMENT, Role.UNLIKE_ITS_LOG),
 )
 TIME_INDEX_OFFSET_UNKNOWN: Final = rule(
     "KL-212",
@@ -185,7 +185,7 @@ TIME_INDEX_OFFSET_UNKNOWN: Final = rule(
     reader="A search by time may begin at a wrong place.",
     actions=(REBUILD_INDEX,),
     lookalikes=(COMPACTED_FURTHER, TIME_INDEX_OFFSETS),
-    roles=(Role.FOLLOWS_IN_SEGMENT,),
+    roles=(Role.FOLLOWS_IN_SEGMENT, Role.UNLIKE_ITS_LOG),
 )
 TRANSACTION_INDEX_MALFORMED: Final = rule(
     "KL-213",
@@ -226,5 +226,5 @@ TIME_INDEX_LAST_ENTRY_HIGH: Final = rule(
     reader="A search by time may begin at a wrong place.",
     actions=(REBUILD_INDEX,),
     lookalikes=(PREALLOCATED,),
-    roles=(Role.FOLLOWS_IN_SEGMENT,),
+    roles=(Role.FOLLOWS_IN_SEGMENT, Role.UNLIKE_ITS_LOG),
 )

@@ -13,6 +13,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     KEEP_OLD_SEGMENTS,
     LEAVE_ASIDE,
     MOVE_COPY_ASIDE,
+    MOVE_LOG_ASIDE,
     NOTHING_TO_DO,
     REBUILD_INDEX,
     REBUILD_SNAPSHOT,
@@ -319,4 +320,19 @@ LOG_FILES_EXCHANGED: Final = rule(
     "order.",
     actions=(RENAME_LOGS,),
     roles=(Role.NAMES_DAMAGE,),
+)
+STRAY_LOG: Final = rule(
+    "KL-420",
+    "stray-log",
+    severity="H",
+    title="a log file of zeros beyond the log end",
+    explanation="The last log file begins with zeros, its name is above the end of the log before "
+    "it, and it has no index and no producer snapshot, which a broker creates with each segment. "
+    "No broker wrote it. It is left out of everything else.",
+    start="The broker takes it for the last segment, cuts the zeros, and sets the log end to the "
+    "number in its name.",
+    election="If this replica leads, its followers are behind it until the next record is "
+    "produced, and then every copy has the gap.",
+    reader="Lag is counted up to offsets that never existed.",
+    actions=(MOVE_LOG_ASIDE,),
 )

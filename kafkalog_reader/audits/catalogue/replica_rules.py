@@ -430,11 +430,12 @@ CONTROLLERS_BEHIND: Final = rule(
 METADATA_BEHIND: Final = rule(
     "KL-526",
     "metadata-behind",
-    severity="M",
+    severity="H",
     title="the metadata log ends before a leader epoch of a copy",
     explanation="A copy of the partition has a leader epoch that the metadata log does not have "
-    "yet. Only a controller creates leader epochs, so it is the metadata log that is behind: it "
-    "was copied before the election, or it lost its end. The epoch files are right.",
+    "yet. Only a controller creates leader epochs, and brokers replay only committed metadata, so "
+    "it is the metadata log that is behind: it was copied before the election, or it lost its end. "
+    "The epoch files are right.",
     start="If the controllers have no later metadata, leaders, in-sync sets and settings are those "
     "of an earlier time.",
     election="Controllers without that epoch give it to another leader. Followers cannot tell "
@@ -442,5 +443,5 @@ METADATA_BEHIND: Final = rule(
     reader=NO_EFFECT,
     actions=(COMPARE_METADATA_LOGS,),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.SEVERAL_REPLICAS,),
+    roles=(Role.SEVERAL_REPLICAS, Role.BESIDE_THE_LOGS),
 )

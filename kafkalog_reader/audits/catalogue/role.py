@@ -42,6 +42,8 @@ class Role(Enum):
     """What a start or an election loses with the files as they are: a plan says so itself."""
     MISLEADS_LOG_END = auto()
     """In the last offset index: the broker looks for the log's end from there."""
+    UNLIKE_ITS_LOG = auto()
+    """Index entries that fit no batch: the index of the log, or the log, may be another one's."""
     ZERO_TIMES = auto()
     """In the last time index: after a clean shutdown its last entry may be read as time 0."""
     LEFT_BEHIND = auto()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import posixpath
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.catalogue.actions import COMPARE_REPLICAS, REBUILD_INDEX
@@ -15,7 +17,9 @@ from kafkalog_reader.audits.catalogue.log_rules import (
     SEGMENT_MISSING,
     SEGMENT_NAME_ABOVE_CONTENT,
     SEGMENT_OVERLAP,
+    STRAY_LOG,
 )
+from kafkalog_reader.audits.integrity.file_repair import index_moves
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.swap_findings import deleted_in_gap, swap_findings
 from kafkalog_reader.audits.log.release_signs import writes_time_indexes
@@ -25,7 +29,11 @@ from kafkalog_reader.io.names import (
     parse_segment_file_name,
     parse_snapshot_file_name,
 )
-from kafkalog_reader.io.partition_directory import readable_segments
+from kafkalog_reader.io.partition_directory import (
+    producer_snapshot_offsets,
+    readable_segments,
+)
+from kafkalog_reader.io.stray_log import stray_log
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -143,7 +151,29 @@ def file_findings(replica: Replica, restored: Collection[str] = ()) -> Iterator[
             yield from _missing_indexes(replica, segment, kinds)
         else:
             yield from _orphans(replica, segment, last)
+    yield from _stray_log(replica)
     yield from swap_findings(replica, restored)
+
+
+def _stray_log(replica: Replica) -> Iterator[Finding]:
+    directory = replica.directory
+    found = readable_segments(directory, live_only=False)
+    live = [segment for segment in found if segment.suffix is None]
+    offsets = partial(producer_snapshot_offsets, directory)
+    stray = stray_log(live, offsets, directory.context)
+    if stray is not None:
+        file = replica.segment_file(stray)
+        yield finding(
+            STRAY_LOG,
+            f"{file}: begins with zeros, is beyond the end of the log, and no index or snapshot "
+            f"belongs to it: the start would set the log end to {stray.base_offset:,}",
+            directory=directory,
+            file=file,
+            position=0,
+            size_in_bytes=stray.log_size,
+            evidence={"size": stray.log_size},
+            repairs=index_moves(directory, [posixpath.basename(stray.path("log"))]),
+        )
 
 
 def _missing_indexes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
@@ -11,7 +12,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     REPORT_DEFECT,
     SAVE_RECORDS,
 )
-from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import (
     COMPACTION_SKEW,
     DAMAGED_COPY,
@@ -19,6 +20,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     SAME_EPOCH_CONFLICT,
     UNCOVERED_FIELD_MISMATCH,
 )
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.traps import TOPIC_CREATED_AGAIN
 from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -47,6 +49,7 @@ _SAYS: Final = {
     DifferenceKind.MISSING: "absent on a copy whose log continues after it",
     DifferenceKind.CLEANED: "compaction has gone further on one copy",
 }
+_UNLIKE_ITS_LOG: Final = codes_with(Role.UNLIKE_ITS_LOG)
 _EQUAL_RECORDS: Final = "equal records in batches with other bounds"
 
 
@@ -124,3 +127,23 @@ def _wrong_header(
         f"; the base offset is wrong on {joined_names(difference.moved)}: consumers cannot fetch "
         f"{offsets} there{have if intact else ''}"
     )
+
+
+def with_indexes_kept(found: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings; no index is moved aside while nobody knows which content of a log is right.
+
+    An index that fits no batch shows that the log may be another one's: it is evidence for the
+    person who has to choose, and the next start would write one that fits.
+    """
+    conflict = next((each for each in found if each.code == SAME_EPOCH_CONFLICT), None)
+    for each in found:
+        if conflict is None or each.code not in _UNLIKE_ITS_LOG:
+            yield each
+            continue
+        yield replace(
+            each,
+            message=f"{each.message}; keep the file until somebody has chosen the right content: "
+            "it may show that this log is another one's",
+            actions=conflict.actions[:1],
+            repairs=(),
+        )

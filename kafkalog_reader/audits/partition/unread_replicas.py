@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     CHECKPOINT_ROW_WITHOUT_DIRECTORY,
+    LOG_DIRECTORY_EMPTY,
     REPLICA_DIRECTORY_MISSING,
 )
 from kafkalog_reader.audits.catalogue.input_rules import (
@@ -117,6 +118,27 @@ def with_unread(
         )
 
 
+def empty_directory_findings(
+    evidence: Evidence, holders: Collection[LogDirectory]
+) -> Iterator[Finding]:
+    """Yield KL-318 for each empty folder beside log directories of a cluster with ZooKeeper.
+
+    Args:
+        evidence: the supplied paths.
+        holders: log directories with a requested partition, which are preferred.
+    """
+    if {root.meta_version for root in evidence.roots} != {0}:  # of KRaft, or unknown
+        return
+    for path in evidence.empty:
+        yield finding(
+            LOG_DIRECTORY_EMPTY,
+            f"{shown(path)} is empty: if it is the log directory of another broker, that one "
+            "starts with empty replicas, and may be elected with them if it starts first",
+            directory=PartitionDirectory.whole(_beside(path, evidence, holders)),
+            evidence={"path": shown(path)},
+        )
+
+
 def skipped_findings(evidence: Evidence, holders: Collection[LogDirectory]) -> Iterator[Finding]:
     """Yield KL-002 for each log directory that was skipped, at one that was read.
 
@@ -125,19 +147,23 @@ def skipped_findings(evidence: Evidence, holders: Collection[LogDirectory]) -> I
         holders: log directories with a requested partition, which are preferred.
     """
     for link in evidence.skipped if evidence.roots else ():
-        beside = posixpath.dirname(link)
-        place = min(
-            evidence.roots,
-            key=lambda root: (root not in holders, posixpath.dirname(root.path) != beside),
-        )
         yield finding(
             UNSAFE_PATH_SKIPPED,
             f"{shown(link)} is a symbolic link to a log directory, and was not followed "
             "(--follow-links): what is there is not in this answer",
             severity="H",
-            directory=PartitionDirectory.whole(place),
+            directory=PartitionDirectory.whole(_beside(link, evidence, holders)),
             evidence={"link": shown(link)},
         )
+
+
+def _beside(path: str, evidence: Evidence, holders: Collection[LogDirectory]) -> LogDirectory:
+    """The log directory at which a finding about another path is reported."""
+    folder = posixpath.dirname(path)
+    return min(
+        evidence.roots,
+        key=lambda root: (root not in holders, posixpath.dirname(root.path) != folder),
+    )
 
 
 def _moved(

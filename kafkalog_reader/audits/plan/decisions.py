@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import KEEP_DELETED_FOLDER
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.log_rules import STRAY_LOG
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.lost_already import (
@@ -30,9 +31,13 @@ if TYPE_CHECKING:
 
 _RENAME_FIRST: Final = "first {what}, and make the plan again"
 _FOLDERS_FIRST: Final = f"give folders the names of their partitions ({REPLICA_DIRECTORY_MISSING})"
+<<<<<<< HEAD
 _DELETED_FIRST: Final = (
     f"move folders that a start deletes out of the log directories ({REPLICA_DIRECTORY_MISSING})"
 )
+=======
+_LOGS_FIRST: Final = f"move aside log files that are none ({STRAY_LOG})"
+>>>>>>> main
 _SEGMENTS_FIRST: Final = "give segments their names back ({code})"
 
 
@@ -95,6 +100,8 @@ class Decisions:
         self._lost_already += lost_already(audit, own)
         if audit.misnamed:
             self._first = audit.misnamed[0].what_first
+        elif any(each.code == STRAY_LOG for each in own):
+            self._first = self._first or _LOGS_FIRST
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))

@@ -7,7 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.checkpoint_rules import LOG_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    LOG_DIRECTORY_EMPTY,
+    LOG_DIRECTORY_MISSING,
+)
 from kafkalog_reader.audits.catalogue.replica_rules import (
     COMMITTED_RECORDS_MISSING,
     CONTROLLERS_BEHIND,
@@ -168,6 +171,11 @@ class Plan:
         return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_MISSING)
 
     @property
+    def empty_directories(self) -> tuple[OpenFinding, ...]:
+        """Empty log directories whose brokers, in a cluster with ZooKeeper, must start last."""
+        return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_EMPTY)
+
+    @property
     def unsafe_quorums(self) -> tuple[QuorumAudit, ...]:
         """Those whose controllers must not start in any order."""
         return tuple(each for each in self.quorums if each.is_unsafe) if self.choices else ()
@@ -181,6 +189,7 @@ class Plan:
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching or c.epoch_rows for c in self.choices)
         first = self.merged or self.waiting or self.missing_directories or self.unsafe_quorums
+        first = first or self.empty_directories
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
     @cached_property

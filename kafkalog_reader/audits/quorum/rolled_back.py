@@ -6,13 +6,15 @@ committed with its vote. No file of the metadata log shows that, but those of pa
 - Brokers replay only committed metadata, and only controllers create leader epochs. So a leader
   epoch in a log proves that the metadata log of its node had it.
 - Every in-sync replica holds what is below the high watermark. So a shorter one lost its end.
+- A broker sets a replica aside (``-stray``) if its metadata does not name the topic. Where it did
+  so with all partitions of the cluster, the controllers began with an empty or older log.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS
 from kafkalog_reader.errors import KafkaLogError
@@ -22,16 +24,20 @@ from kafkalog_reader.io.checkpoints import (
     read_topic_id,
 )
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
+from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
+    from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+
+_STRAY: Final = "stray"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +63,19 @@ def rolled_back(
     Only the ends of logs are read, and only where small files give a reason.
     """
     replicas: dict[tuple[str, int], list[PartitionDirectory]] = defaultdict(list)
+    stray: list[PartitionDirectory] = []
     for each in evidence.partition_directories(ReadRequest()):
-        is_own = each.is_replica and each.log_directory.cluster_id == cluster_id
-        if is_own and each.topic not in (None, METADATA_TOPIC):
+        if each.log_directory.cluster_id != cluster_id or each.topic in (None, METADATA_TOPIC):
+            continue
+        if each.is_replica:
             replicas[each.topic or "", each.partition or 0].append(each)
+        elif each.state == _STRAY:
+            stray.append(each)
     ranked = sorted(copies, key=lambda each: each.end, reverse=True)
-    states = [*_states(ranked)] if replicas else []
+    states = [*_states(ranked)] if replicas or stray else []
+    if not replicas:
+        known = states[0][1].partitions if states else {}
+        return RolledBack(lost_end=_all_set_aside(stray, known))
     if not states:
         return RolledBack()
     last, newest = states[0]
@@ -84,6 +97,24 @@ def rolled_back(
             nodes[node] = reason
             with_partitions.add(node)
     return RolledBack(nodes=nodes, with_partitions=frozenset(with_partitions), lost_end=lost_end)
+
+
+def _all_set_aside(stray: Sequence[PartitionDirectory], known: Collection[TopicPartition]) -> str:
+    """That every partition of a cluster is set aside, and no metadata log names it; else empty."""
+    partitions = {(each.topic or "", each.partition or 0) for each in stray if _has_log(each)}
+    if not partitions or any(each in known for each in partitions):
+        return ""
+    topic, partition = min(partitions)
+    first = shown(f"{topic}-{partition}")
+    which = first if len(partitions) == 1 else f"{len(partitions):,} partitions (first {first})"
+    return f"the brokers set all of {which} aside (-stray), and no metadata log names any of them"
+
+
+def _has_log(directory: PartitionDirectory) -> bool:
+    try:
+        return any(each.log_size for each in segments(directory))
+    except KafkaLogError:  # verify reports it; it may have
+        return True
 
 
 def _states(copies: Sequence[MetadataCopy]) -> Iterator[tuple[MetadataCopy, ClusterMetadata]]:

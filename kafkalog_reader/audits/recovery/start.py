@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.recovery.directory_start import DirectoryStart, Peers
 from kafkalog_reader.audits.recovery.disks import disk_failures
 from kafkalog_reader.audits.recovery.duplicates import (
     refused_duplicates,
@@ -15,7 +16,6 @@ from kafkalog_reader.audits.recovery.duplicates import (
     refused_future,
 )
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
-from kafkalog_reader.audits.recovery.recovery import DirectoryStart, Peers, Recovery
 from kafkalog_reader.audits.recovery.release import possible_rules
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
+    from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.audits.recovery.rule import ClusterTopics, StartRule
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 

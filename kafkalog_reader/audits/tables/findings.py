@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -15,28 +14,18 @@ from kafkalog_reader.audits.catalogue.election_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.election.missing_directories import (
-    directory_missing_finding,
-    missing_directories,
-)
-from kafkalog_reader.audits.integrity.directory_findings import (
-    directory_findings,
-    duplicate_findings,
-)
+from kafkalog_reader.audits.election.missing_directories import missing_directories
+from kafkalog_reader.audits.integrity.directory_findings import duplicate_findings
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.integrity.identity_findings import exchange_findings, identity_finding
-from kafkalog_reader.audits.integrity.partial_copy import named_partitions
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.commit_findings import commit_findings
 from kafkalog_reader.audits.partition.committed_offsets import with_commits
+from kafkalog_reader.audits.partition.difference_findings import with_indexes_kept
 from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions, without_rebuilt
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_ends, with_lost_starts
-from kafkalog_reader.audits.partition.metadata_absent import metadata_absent_findings
-from kafkalog_reader.audits.partition.mixed_clusters import cluster_findings
-from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
     PartitionUnit,
     cluster_metadata,
@@ -48,7 +37,6 @@ from kafkalog_reader.audits.partition.renamed_units import lost_or_renamed, with
 from kafkalog_reader.audits.partition.replica_findings import replica_findings
 from kafkalog_reader.audits.partition.retry_findings import retry_findings
 from kafkalog_reader.audits.partition.segment_findings import segment_findings
-from kafkalog_reader.audits.partition.set_aside import set_aside_findings
 from kafkalog_reader.audits.partition.supply_findings import (
     NOTHING_KNOWN,
     Supply,
@@ -62,28 +50,26 @@ from kafkalog_reader.audits.partition.transaction_findings import (
     with_coordinators,
 )
 from kafkalog_reader.audits.partition.unit_audit import audit_unit
-from kafkalog_reader.audits.partition.unread_replicas import skipped_findings, with_unread
+from kafkalog_reader.audits.partition.unread_replicas import with_unread
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
-from kafkalog_reader.io.log_directory import exchanged_labels
+from kafkalog_reader.audits.tables.root_units import RootUnit, root_units
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas.audits import FINDINGS
-from kafkalog_reader.tables.table import Column, Table, Unit
+from kafkalog_reader.tables.table import Column, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
-    from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
-    from kafkalog_reader.audits.integrity.partial_copy import Partition
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.errors import LocatedError
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 OF_ONE_COPY: Final = (
@@ -93,45 +79,8 @@ OF_ONE_COPY: Final = (
     - codes_with(Role.OF_CONSUMERS)
 )
 """Codes that show whether a single copy is sound."""
-_OF_ALL_PARTITIONS: Final = "CHM"
-"""Severities of findings about a log directory that are reported for a selection, too."""
 _OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS)
 _HIGH_WITH_PEER: Final = codes_with(Role.HIGH_WITH_PEER)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RootUnit(Unit):
-    """One log directory that was supplied completely."""
-
-    root: LogDirectory
-    found: tuple[Finding, ...] = ()
-    """Findings that were made while the work was planned."""
-    lost: tuple[Finding, ...] = ()
-    """Findings about requested partitions of which no copy was supplied."""
-    reported: frozenset[Partition] = frozenset()
-    """Partitions whose units report that their replica here is missing or was not read."""
-    unassigned: frozenset[Partition] = frozenset()
-    """Partitions in its checkpoints that by the metadata log only other brokers have."""
-    selection: ReadRequest | None = None
-    """The selected partitions; None for all."""
-    holds_selected: bool = True
-    """Whether there is one of them in the directory."""
-
-    @property
-    def findings(self) -> list[Finding]:
-        """All findings of the directory, in order; of a selection those that concern it."""
-        own = directory_findings(self.root, self.reported, self.unassigned)
-        found = (each for each in (*self.found, *own) if self._is_asked(each))
-        return sorted((*self.lost, *found), key=lambda each: each.order)
-
-    def _is_asked(self, each: Finding) -> bool:
-        """Whatever is wrong with a whole directory concerns all of its partitions."""
-        if self.selection is None:
-            return True
-        evidence = dict(each.evidence)
-        if "topic" in evidence:
-            return self.selection.selects(evidence["topic"], int(evidence["partition"]))
-        return self.holds_selected and each.severity in _OF_ALL_PARTITIONS
 
 
 class FindingsTable(Table[PartitionUnit | RootUnit]):
@@ -158,7 +107,7 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         lost = list(lost_partitions(evidence, request, clusters))
         renamed = renamed_folders(evidence, request, clusters) if lost else {}
         found = list(lost_or_renamed(lost, renamed, request))
-        yield from _root_units(evidence, request, clusters, unread, lost, found)
+        yield from root_units(evidence, request, clusters, unread, lost, found)
 
     def read(
         self, unit: PartitionUnit | RootUnit, request: ReadRequest, progress: Progress = no_progress
@@ -174,89 +123,6 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
                 for each in found
             ]
         yield build_from_dicts(schema, rows)
-
-
-def _root_units(
-    evidence: Evidence,
-    request: ReadRequest,
-    clusters: Mapping[str | None, ClusterMetadata],
-    unread: Iterable[Finding],
-    lost: Sequence[Finding],
-    found: Sequence[Finding],
-) -> Iterator[RootUnit]:
-    reported: dict[LogDirectory, set[Partition]] = defaultdict(set)
-    for place in (each.directory for each in unread):
-        if place is not None and place.topic is not None:
-            reported[place.log_directory].add((place.topic, place.partition or 0))
-    for place in (each.directory for each in lost):
-        if place is not None and place.topic is not None:
-            for root in evidence.roots:
-                if root.cluster_id == place.log_directory.cluster_id:
-                    reported[root].add((place.topic, place.partition or 0))
-    is_whole = (request.topics, request.partitions, request.assigned) == (None, None, None)
-    holders = {each.log_directory for each in evidence.partition_directories(request)}
-    missing = map(directory_missing_finding, missing_directories(evidence, clusters))
-    mixed = (*missing, *_mixed_clusters(evidence, request), *_wrong_identities(evidence))
-    mixed += (*set_aside_findings(evidence, request, clusters),)
-    mixed += (*metadata_absent_findings(evidence, request), *skipped_findings(evidence, holders))
-    for root in evidence.roots:
-        yield RootUnit(
-            size_in_bytes=0, root=root, found=_of_root(root, mixed), lost=_of_root(root, found),
-            reported=frozenset(reported[root]),
-            unassigned=_unassigned(root, clusters.get(root.cluster_id)),
-            selection=None if is_whole else request, holds_selected=root in holders,
-        )  # fmt: skip
-
-
-def _of_root(root: LogDirectory, found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings whose place is in a log directory."""
-    return tuple(
-        each
-        for each in found
-        if each.directory is not None and each.directory.log_directory == root
-    )
-
-
-def _unassigned(root: LogDirectory, cluster: ClusterMetadata | None) -> frozenset[Partition]:
-    """Partitions in the checkpoints of a log directory that only other brokers have."""
-    if cluster is None or root.broker_id is None:
-        return frozenset()
-    known = {place: cluster.partitions.get(place) for place in named_partitions(root)}
-    return frozenset(
-        place
-        for place, each in known.items()
-        if each is not None and root.broker_id not in each.replicas
-    )
-
-
-def _wrong_identities(evidence: Evidence) -> Iterator[Finding]:
-    """KL-312, with the file as the metadata log shows that it should be."""
-    exchanged = exchanged_labels(evidence.roots)
-    of_exchange = [*exchange_findings(evidence.roots, exchanged)]
-    yield from of_exchange
-    wrong = [
-        root
-        for root in evidence.roots
-        if identity_finding(root, has_label=root not in exchanged) is not None
-    ]
-    clusters = cluster_metadata(evidence) if wrong else {}
-    has_zookeeper = any(root.meta_version == 0 for root in evidence.roots)
-    for root in wrong:
-        known = clusters.get(root.cluster_id)
-        lines = () if known is None else lines_of_meta_properties(root, evidence.roots, known)
-        found = identity_finding(
-            root, lines, is_kraft=known is not None, has_zookeeper=has_zookeeper,
-            has_label=root not in exchanged,
-        )  # fmt: skip
-        if found is not None and found.actions not in [each.actions for each in of_exchange]:
-            yield found
-
-
-def _mixed_clusters(evidence: Evidence, request: ReadRequest) -> Iterator[Finding]:
-    """KL-008, which only all directories together show."""
-    if len({root.cluster_id for root in evidence.roots}) > 1:
-        live = (d for d in evidence.partition_directories(request) if d.is_replica)
-        yield from cluster_findings(evidence.roots, live, cluster_metadata(evidence))
 
 
 def audited(
@@ -344,7 +210,7 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
     for alone in audit.set_aside:  # by itself: it was not compared
         own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
         found += with_others(audit, own)
-    found = [without_rebuilt(audit, each) for each in found]
+    found = [without_rebuilt(audit, each) for each in with_indexes_kept(found)]
     of_quorum = with_quorum_actions(audit, found, supply.without_log)
     found = [with_epoch_actions(audit, each) for each in of_quorum]
     return tuple(sorted(found, key=lambda each: each.order))

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
 from kafkalog_reader.audits.recovery.names import is_of_broker
-from kafkalog_reader.audits.tables.findings import (
-    RootUnit,
-    audited,
-    finding_row,
-)
+from kafkalog_reader.audits.tables.findings import audited, finding_row
+from kafkalog_reader.audits.tables.root_units import RootUnit
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.request import ReadRequest

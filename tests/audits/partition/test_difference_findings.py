@@ -6,18 +6,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import data_batch, replica
+from fixtures.builder import cluster, data_batch, replica
 from kafkalog_reader.audits.catalogue.actions import (
     CHOOSE_A_BRANCH,
     MOVE_COPY_ASIDE,
+    REBUILD_INDEX,
     REPORT_DEFECT,
     SAVE_RECORDS,
 )
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.partition.difference_findings import difference_findings
+from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.format.record import Record
+from tests.agreement.commands import asked, objects
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import Any
+
     from fixtures.builder import Batch
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -68,3 +75,27 @@ def test_equal_records_in_other_batches_are_called_so(audited: Audited) -> None:
     (found,) = findings(audited(*(replica(log, high_watermark=6) for log in logs)))
     assert (found.code, found.records_at_risk) == ("KL-509", 0)
     assert "equal records in batches with other bounds" in found.message
+
+
+def unlike_its_log(root: Path, logs: Sequence[str]) -> list[dict[str, Any]]:
+    """The finding of an offset index of broker 0 whose one entry fits no batch."""
+    brokers = {number: replica(log, recovery_point=2) for number, log in enumerate(logs)}
+    folders = cluster(root, brokers, clean=range(len(logs)))
+    entry = (1).to_bytes(4, "big") + (40).to_bytes(4, "big")
+    (folders[0] / "t-0" / f"{0:020d}.index").write_bytes(entry)
+    rows = objects(asked(verify_command, str(root), "--format", "json")[1])
+    return [row for row in rows if row["code"] == "KL-205"]
+
+
+def test_an_index_that_fits_no_batch_is_rebuilt_where_the_copies_agree(tmp_path: Path) -> None:
+    (found,) = unlike_its_log(tmp_path, copies("bb"))
+    assert found["actions"] == [REBUILD_INDEX]
+
+
+def test_it_stays_where_it_may_show_whose_log_it_is(tmp_path: Path) -> None:
+    """Moved aside, it would be written again, so as to fit."""
+    (found,) = unlike_its_log(tmp_path, copies("bX"))
+    assert found["actions"] == [SAVE_RECORDS]
+    assert "keep the file" in found["message"]
+    text = asked(verify_command, str(tmp_path))[1]
+    assert "mv " not in text

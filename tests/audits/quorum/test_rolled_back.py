@@ -9,6 +9,8 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Final
 
+import pytest
+
 from fixtures.builder import cluster, data_batch, replica
 from fixtures.builder.metadata_log import (
     METADATA_TOPIC_ID,
@@ -26,8 +28,6 @@ from tests.audits.quorum.controllers import audited, copy_of, quorum_state
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    import pytest
 
     from fixtures.builder import Replica
 
@@ -109,7 +109,7 @@ def test_a_plan_says_that_committed_metadata_is_lost(
     write(tmp_path, {1: OLD, 2: OLD, 3: OLD}, {1: FULL, 2: FULL, 3: BEHIND})
     assert status(kafkalog, ["plan", str(tmp_path)]) == 1
     headline = " ".join(capfd.readouterr().out.partition("\n\n")[0].split())
-    assert "But committed metadata is in no copy any more (kafkalog quorum)." in headline
+    assert "Lost already: committed metadata, which no supplied copy has" in headline
 
 
 def test_a_leader_epoch_that_no_copy_has_proves_committed_metadata(tmp_path: Path) -> None:
@@ -121,6 +121,24 @@ def test_a_leader_epoch_that_no_copy_has_proves_committed_metadata(tmp_path: Pat
     )
     assert audit.verdict is Verdict.MAY_LOSE
     assert not audit.is_clean
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_partitions_that_are_all_set_aside_prove_an_empty_metadata_log(
+    tmp_path: Path, is_named: bool
+) -> None:
+    """LogManager#isStrayReplica: 4.3.1 brokers did so when the controllers had lost their log."""
+    write(tmp_path, {1: OLD, 2: OLD, 3: OLD}, {1: FULL, 2: FULL, 3: BEHIND})
+    topic = "t" if is_named else "u"
+    for broker in tmp_path.glob("broker-*"):
+        (broker / "t-0").rename(broker / f"{topic}-0.{'0' * 32}-stray")
+    audit = audited(tmp_path)
+    assert audit.quorum.rolled_back.lost_end == (
+        ""
+        if is_named
+        else "the brokers set all of u-0 aside (-stray), and no metadata log names any of them"
+    )
+    assert (audit.verdict is Verdict.MAY_LOSE) != is_named
 
 
 def test_records_behind_damage_are_not_lost_yet(tmp_path: Path) -> None:

@@ -1,0 +1,493 @@
+"""Starts of the small partition of kafka-on-disk-format.md, section 14.8, and section 5.3."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+import kafkalog_reader
+from fixtures.builder import EPOCH_MILLIS, cluster, replica, small_batches
+from fixtures.builder.replica import TOPIC_ID
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
+from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
+from kafkalog_reader.errors import UnreadableFileError
+from tests.audits.recovery.logs import FIRST, LAST, start, starts, write_small
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kafkalog_reader.audits.recovery.recovery import Recovery
+
+
+def _end(recovery: Recovery) -> int:
+    assert recovery.log_end_offset_after_start is not None
+    return recovery.log_end_offset_after_start
+
+
+def _epochs(recovery: Recovery) -> list[tuple[int, int]]:
+    assert recovery.loaded is not None
+    entries = recovery.loaded.log.cache.entries
+    return [(entry.leader_epoch, entry.start_offset) for entry in entries]
+
+
+def test_sound_partition_loads_after_a_clean_stop(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery)) == (StartOutcome.LOADS, 23)
+    assert (recovery.segments_read, recovery.bytes_cut, recovery.reason) == ((), 0, "")
+    assert _epochs(recovery) == [(0, 0), (2, 10), (5, 17)]
+
+
+def test_zeros_behind_the_end_are_cut_after_a_crash(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=13)
+    with (directory / f"{LAST}.log").open("ab") as log:
+        log.write(bytes(4096))
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery)) == (StartOutcome.CUT, 23)
+    assert (recovery.bytes_cut, recovery.records_cut) == (4096, 0)
+    assert "position 440 (offset 23): batch length 0" in recovery.reason
+
+
+def test_zeros_behind_the_end_stop_the_broker_after_a_clean_stop(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    with (directory / f"{LAST}.log").open("ab") as log:
+        log.write(bytes(4096))
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.log_end_offset_after_start) == (
+        StartOutcome.BROKER_ABORTS,
+        None,
+    )
+    assert (recovery.sound_end_offset, recovery.loaded) == (23, None)
+
+
+@pytest.mark.parametrize(
+    ("is_clean", "end", "outcome", "bytes_cut", "records_cut"),
+    [
+        pytest.param(False, 21, StartOutcome.CUT, 430 - 353, 0, id="after_a_crash"),
+        pytest.param(True, 13, StartOutcome.HIDDEN, 0, 8, id="after_a_clean_stop"),
+    ],
+)
+def test_torn_last_batch_that_the_index_names(
+    tmp_path: Path,
+    is_clean: bool,
+    end: int,
+    outcome: StartOutcome,
+    bytes_cut: int,
+    records_cut: int,
+) -> None:
+    directory = write_small(tmp_path, is_clean=is_clean, recovery_point=23)
+    log = directory / f"{LAST}.log"
+    log.write_bytes(log.read_bytes()[:430])
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (outcome, end, bytes_cut)
+    assert recovery.records_cut == records_cut
+    assert recovery.sound_end_offset == 21
+
+
+def test_torn_last_batch_that_no_index_entry_names_ends_the_log(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    log, index = directory / f"{LAST}.log", directory / f"{LAST}.index"
+    log.write_bytes(log.read_bytes()[:430])
+    index.write_bytes(index.read_bytes()[:-8])
+    assert _end(start(tmp_path)) == 21
+
+
+@pytest.mark.parametrize(
+    ("recovery_point", "end", "bytes_cut", "epochs"),
+    [
+        pytest.param(0, 4, 576 - 166 + 440, [(0, 0)], id="above_the_recovery_point"),
+        pytest.param(23, 23, 0, [(0, 0), (2, 10), (5, 17)], id="below_the_recovery_point"),
+    ],
+)
+def test_damaged_payload(
+    tmp_path: Path, recovery_point: int, end: int, bytes_cut: int, epochs: list[tuple[int, int]]
+) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=recovery_point)
+    log = directory / f"{FIRST}.log"
+    content = bytearray(log.read_bytes())
+    content[240] ^= 1
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (_end(recovery), recovery.bytes_cut, _epochs(recovery)) == (end, bytes_cut, epochs)
+    assert recovery.sound_end_offset == end
+
+
+def test_segment_without_offset_index_is_read_again_whatever_the_marker_says(
+    tmp_path: Path,
+) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    (directory / f"{FIRST}.index").unlink()
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery), recovery.segments_read) == (
+        StartOutcome.LOADS,
+        23,
+        (0,),
+    )
+
+
+def test_lost_snapshots_change_nothing_of_the_log(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    for snapshot in directory.glob("*.snapshot"):
+        snapshot.unlink()
+    assert (start(tmp_path).outcome, _end(start(tmp_path))) == (StartOutcome.LOADS, 23)
+
+
+@pytest.mark.parametrize(
+    ("is_clean", "epochs"),
+    [
+        pytest.param(True, [], id="stays_lost_after_a_clean_stop"),
+        pytest.param(False, [(0, 0), (2, 10), (5, 17)], id="is_rebuilt_after_a_crash"),
+    ],
+)
+def test_lost_epoch_checkpoint(
+    tmp_path: Path, is_clean: bool, epochs: list[tuple[int, int]]
+) -> None:
+    directory = write_small(tmp_path, is_clean=is_clean, recovery_point=0)
+    (directory / "leader-epoch-checkpoint").unlink()
+    assert _epochs(start(tmp_path)) == epochs
+
+
+def test_log_start_beyond_the_end_empties_the_log(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23, log_start=30)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery)) == (StartOutcome.EMPTIED, 30)
+    assert recovery.bytes_cut == 576 + 440
+    assert recovery.records_cut == 22  # the marker at 12 is not a client record
+    assert recovery.loaded is not None
+    assert recovery.loaded.log.is_empty
+    assert _epochs(recovery) == []
+
+
+def test_high_watermark_is_clamped_to_what_is_left(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=13)
+    log = directory / f"{LAST}.log"
+    log.write_bytes(log.read_bytes()[:430])
+    recovery = start(tmp_path)
+    assert recovery.loaded is not None
+    assert recovery.loaded.log.high_watermark == 21
+
+
+# kafka-on-disk-format.md, section 5.3, section 5.4, section 5.5: what a malformed file does.
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "outcome"),
+    [
+        ("replication-offset-checkpoint", "0\n2\nt 0 1\n", StartOutcome.DIRECTORY_OFFLINE),
+        ("cleaner-offset-checkpoint", "0\n1\nt 0\n", StartOutcome.DIRECTORY_OFFLINE),
+        ("recovery-point-offset-checkpoint", "1\n0\n", StartOutcome.DIRECTORY_OFFLINE),
+        ("recovery-point-offset-checkpoint", "0\n1\nt 0 x\n", StartOutcome.LOADS),
+        ("recovery-point-offset-checkpoint", "", StartOutcome.LOADS),
+        ("recovery-point-offset-checkpoint", "0\n", StartOutcome.LOADS),
+        ("log-start-offset-checkpoint", "0\n1\nt 0 x\n", StartOutcome.LOADS),
+        ("t-0/leader-epoch-checkpoint", "0\n1\n0 0 0\n", StartOutcome.DIRECTORY_OFFLINE),
+        ("t-0/leader-epoch-checkpoint", "text", StartOutcome.DIRECTORY_OFFLINE),
+        ("t-0/partition.metadata", "version: 0\n", StartOutcome.BROKER_ABORTS),
+    ],
+)
+def test_malformed_file(tmp_path: Path, name: str, content: str, outcome: StartOutcome) -> None:
+    write_small(tmp_path, is_clean=False, recovery_point=13)
+    (tmp_path / "broker-1" / name).write_text(content)
+    recovery = start(tmp_path)
+    assert recovery.outcome is outcome
+    assert (recovery.log_end_offset_after_start is None) == (outcome is not StartOutcome.LOADS)
+
+
+def test_unknown_recovery_point_means_that_everything_is_read(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=False, recovery_point=23)
+    assert start(tmp_path).segments_read == (13,)
+    (tmp_path / "broker-1" / "recovery-point-offset-checkpoint").write_text("0\n1\nt 0 x\n")
+    assert start(tmp_path).segments_read == (0, 13)
+
+
+# One replica, its broker, and the cluster.
+
+
+def test_replica_that_stops_the_broker_takes_the_others_with_it(tmp_path: Path) -> None:
+    replicas = [
+        replica("a@0/e0", topic="t", partition=0),
+        replica("a@0/e0", topic="t", partition=1, files={"abc.log": b""}),
+    ]
+    cluster(tmp_path, {1: replicas})
+    recoveries = starts(tmp_path)
+    assert {each.outcome for each in recoveries.values()} == {StartOutcome.BROKER_ABORTS}
+    assert "t-1/abc.log" in recoveries["t-0"].reason
+    assert recoveries["t-0"].sound_end_offset == 1
+
+
+def test_directory_of_no_partition_stops_the_broker(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    (tmp_path / "broker-1" / "lost+found").mkdir()
+    recovery = start(tmp_path)
+    assert recovery.outcome is StartOutcome.BROKER_ABORTS
+    assert "lost+found" in recovery.reason
+
+
+@pytest.mark.parametrize(
+    ("topics", "outcome"),
+    [
+        (ClusterTopics(topic_ids={"t": TOPIC_ID}), StartOutcome.LOADS),
+        (ClusterTopics(topic_ids={"t": "AAAAAAAAAAEAAAAAAAAABg"}), StartOutcome.STRAY),
+        (ClusterTopics(), StartOutcome.STRAY),
+        (None, StartOutcome.LOADS),
+    ],
+)
+def test_topic_id_is_held_against_the_clusters(
+    tmp_path: Path, topics: ClusterTopics | None, outcome: StartOutcome
+) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(tmp_path, topics=topics)
+    assert recovery.outcome is outcome
+    assert (recovery.log_end_offset_after_start is None) == (outcome is StartOutcome.STRAY)
+    assert recovery.records_cut == (22 if outcome is StartOutcome.STRAY else 0)
+    assert recovery.bytes_cut == 0  # the directory is kept under another name
+
+
+def test_the_partition_of_a_stray_starts_empty(tmp_path: Path) -> None:
+    """real-brokers.md: renamed, and the partition starts empty, with its log end at 0."""
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    (directory / "partition.metadata").unlink()
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.sound_end_offset) == (StartOutcome.STRAY, 23)
+    assert recovery.loaded is not None
+    log = recovery.loaded.log
+    assert (log.log_start_offset, log.high_watermark, log.log_end_offset) == (0, 0, 0)
+    assert _epochs(recovery) == []
+
+
+def test_stray_is_not_an_outcome_of_brokers_that_set_nothing_aside(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    (directory / "partition.metadata").unlink()
+    assert start(tmp_path).outcome is StartOutcome.STRAY
+    rule = StartRule(release="2.8", sets_strays_aside=False)
+    assert start(tmp_path, rule=rule).outcome is StartOutcome.LOADS
+
+
+@pytest.mark.parametrize(
+    ("config", "outcome"),
+    [
+        pytest.param(LogConfig(), StartOutcome.EXPIRED, id="default"),
+        pytest.param(
+            LogConfig(retention_ms=None, is_known=True), StartOutcome.LOADS, id="for_ever"
+        ),
+    ],
+)
+def test_untrimmed_time_index_expires_the_segment(
+    tmp_path: Path, config: LogConfig, outcome: StartOutcome
+) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    with (directory / f"{FIRST}.timeindex").open("ab") as index:
+        index.write(bytes(12 * 10))
+    recovery = start(tmp_path, rule=StartRule(default_config=config))
+    assert (recovery.outcome, _end(recovery)) == (outcome, 23)
+    assert recovery.loaded is not None
+    assert recovery.loaded.log.log_start_offset == (13 if outcome is StartOutcome.EXPIRED else 0)
+    assert recovery.records_cut == (12 if outcome is StartOutcome.EXPIRED else 0)
+
+
+def test_damage_that_is_served_after_a_clean_stop_ends_the_sound_prefix(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    log = directory / f"{LAST}.log"
+    content = bytearray(log.read_bytes())
+    content[183 + 70] ^= 1
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.sound_end_offset, _end(recovery)) == (
+        StartOutcome.LOADS,
+        17,
+        23,
+    )
+    assert "sees the end at 23, the sound batches end at 17" in recovery.reason
+
+
+def test_magic_three_passes_because_no_crc_covers_it(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    log = directory / f"{FIRST}.log"
+    content = bytearray(log.read_bytes())
+    for position in (0, 83, 166, 332):
+        content[position + 16] ^= 1
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (StartOutcome.LOADS, 23, 0)
+
+
+def test_records_behind_a_lying_length_are_counted_as_cut(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    log = directory / f"{FIRST}.log"
+    content = bytearray(log.read_bytes())
+    content[83 + 8 : 83 + 12] = b"\0\0\0\0"
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (_end(recovery), recovery.records_cut) == (2, 22 - 4)
+    assert recovery.bytes_cut == 576 - 83 + 440
+
+
+def test_partition_directory_alone_counts_as_of_a_killed_broker(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(directory)
+    assert recovery.segments_read == (13,)
+    assert "an unclean shutdown is assumed" in recovery.reason
+
+
+def test_file_that_is_refused_is_not_a_prediction(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    path = directory / f"{LAST}.log"
+    path.unlink()
+    (directory / "partition.metadata").unlink()
+    os.mkfifo(directory / "partition.metadata")
+    with pytest.raises(UnreadableFileError, match=r"partition\.metadata"):
+        start(tmp_path)
+
+
+def test_small_partition_is_that_of_the_reference() -> None:
+    sizes = [len(batch.build()) for batch in small_batches()]
+    assert sizes == [83, 83, 83, 83, 83, 83, 78, 83, 100, 83, 87, 87]
+
+
+def _topics(**settings: str) -> ClusterTopics:
+    return ClusterTopics(topic_ids={"t": TOPIC_ID}, configs={"t": settings})
+
+
+HOUR = 3_600_000
+NEWEST = EPOCH_MILLIS
+"""The timestamp of all batches of the builder."""
+
+
+def test_a_plain_copy_is_taken_to_start_right_after_its_newest_record(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    for path in directory.iterdir():
+        path.touch()
+    recovery = start(tmp_path, topics=_topics(**{"retention.ms": str(12 * HOUR)}))
+    assert (recovery.outcome, recovery.records_cut) == (StartOutcome.LOADS, 0)
+    deleted = "retention deletes the segments that begin at offsets 0 and 13 (--started-at"
+    assert deleted in recovery.expires_later
+    assert recovery.expires_later in recovery.reason
+
+
+@pytest.mark.parametrize(
+    ("hours", "outcome", "records_cut"),
+    [(11, StartOutcome.LOADS, 0), (13, StartOutcome.EXPIRED, 22)],
+)
+def test_a_start_time_that_is_given_decides_what_retention_deletes(
+    hours: int, outcome: StartOutcome, records_cut: int, tmp_path: Path
+) -> None:
+    write_small(tmp_path, is_clean=False, recovery_point=0)
+    topics = _topics(**{"retention.ms": str(12 * HOUR)})
+    recovery = start(tmp_path, topics=topics, started_at=NEWEST + hours * HOUR)
+    assert (recovery.outcome, recovery.records_cut) == (outcome, records_cut)
+    assert recovery.expires_later == ""
+    assert ("the start time that was given" in recovery.reason) == (outcome is StartOutcome.EXPIRED)
+
+
+@pytest.mark.parametrize(("days", "outcome"), [(6, StartOutcome.LOADS), (8, StartOutcome.EXPIRED)])
+def test_with_a_start_time_kafkas_default_retention_is_assumed_and_said(
+    days: int, outcome: StartOutcome, tmp_path: Path
+) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(tmp_path, started_at=NEWEST + days * 24 * HOUR)
+    assert recovery.outcome is outcome
+    is_said = "the default retention of 7 days" in recovery.reason
+    assert is_said == (outcome is StartOutcome.EXPIRED)
+
+
+@pytest.mark.parametrize(
+    ("assigned", "outcome", "reason"),
+    [
+        ({("t", 0): (1, 2)}, StartOutcome.LOADS, ""),
+        ({("t", 0): (2, 3)}, StartOutcome.STRAY, "assigns the partition to brokers 2, 3, not to 1"),
+        ({("t", 1): (1,)}, StartOutcome.STRAY, "has no partition 0 of the topic"),
+        (None, StartOutcome.LOADS, ""),
+    ],
+    ids=["assigned", "reassigned_away", "no_such_partition", "unknown"],
+)
+def test_assignment_decides_whether_a_directory_stays(
+    assigned: dict[tuple[str, int], tuple[int, ...]] | None,
+    outcome: StartOutcome,
+    reason: str,
+    tmp_path: Path,
+) -> None:
+    """LogManager#isStrayReplica of 4.3.1; the topic id is the cluster's in all cases."""
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(tmp_path, topics=ClusterTopics(topic_ids={"t": TOPIC_ID}, replicas=assigned))
+    assert recovery.outcome is outcome
+    assert reason in recovery.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("0", 0), ("100", 100), ("x", 4096), (None, 4096)],
+)
+def test_an_index_interval_of_zero_is_a_value(text: str | None, expected: int) -> None:
+    settings = {} if text is None else {"index.interval.bytes": text}
+    assert StartRule().config_of("t", _topics(**settings)).index_interval == expected
+
+
+def test_an_index_that_a_lowered_size_has_no_room_for_stops_the_broker(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=False, recovery_point=0)
+    narrow = LogConfig(index_interval=0, max_index_size=36)  # four offset and three time entries
+    recovery = start(tmp_path, rule=StartRule(default_config=narrow))
+    assert recovery.outcome is StartOutcome.BROKER_ABORTS
+    assert "segment.index.bytes of 36" in recovery.reason
+    wide = LogConfig(index_interval=0, max_index_size=72)
+    assert start(tmp_path, rule=StartRule(default_config=wide)).outcome is StartOutcome.LOADS
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("0\n1\n2147483647 0\n", StartOutcome.LOADS),
+        ("0\n1\n2147483648 0\n", StartOutcome.BROKER_ABORTS),
+        ("0\n1\n0 9223372036854775808\n", StartOutcome.BROKER_ABORTS),
+        ("0\n1\n0 -1\n", StartOutcome.BROKER_ABORTS),
+        ("0\n1\n-1 0\n", StartOutcome.BROKER_ABORTS),
+        ("0\n-1\n0 0\n", StartOutcome.BROKER_ABORTS),
+        ("0\n2147483648\n0 0\n", StartOutcome.DIRECTORY_OFFLINE),
+    ],
+)
+def test_numbers_are_those_that_java_reads(
+    text: str, outcome: StartOutcome, tmp_path: Path
+) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    (directory / "leader-epoch-checkpoint").write_text(text)
+    assert start(tmp_path).outcome is outcome
+
+
+@pytest.mark.parametrize("state", ["delete", "future", "stray"])
+def test_directories_that_are_not_replicas_are_loaded_too(state: str, tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    aside = directory.with_name(f"t-0.{'0' * 32}-{state}")
+    aside.mkdir()
+    (aside / "abc.log").touch()
+    (recovery,) = kafkalog_reader.open(str(tmp_path)).table("recoveries").to_arrow().to_pylist()
+    assert recovery["outcome"] == "brokerAborts"
+    assert f"-{state}/abc.log" in recovery["reason"]
+
+
+def _second_disk(root: Path, directory_id: str) -> None:
+    first = root / "broker-1"
+    second = root / "disk-2"
+    shutil.copytree(first, second)
+    meta = second / "meta.properties"
+    lines = [line for line in meta.read_text().splitlines() if "directory.id" not in line]
+    meta.write_text("\n".join([*lines, f"directory.id={directory_id}", ""]))
+
+
+def test_one_partition_on_two_disks_stops_the_broker(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    _second_disk(tmp_path, "AAAAAAAAAAEAAAAAAAAAEQ")
+    rows = kafkalog_reader.open(str(tmp_path)).table("recoveries").to_arrow().to_pylist()
+    assert [row["outcome"] for row in rows] == ["brokerAborts"] * 2
+    assert "two directories of one partition" in rows[0]["reason"]
+
+
+def test_two_future_copies_stop_the_broker(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    for unique in "12":
+        aside = directory.with_name(f"t-0.{unique * 32}-future")
+        shutil.copytree(directory, aside)
+    (recovery,) = kafkalog_reader.open(str(tmp_path)).table("recoveries").to_arrow().to_pylist()
+    assert recovery["outcome"] == "brokerAborts"
+    assert "two directories of one partition" in recovery["reason"]
