@@ -445,7 +445,7 @@ MOVE_FUTURE_COPY: Final = action(
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N.ID-future /mnt/b1/aside/",
 )
 KEEP_DELETED_FOLDER: Final = action(
-    "A52",
+    "A53",
     "keep-deleted-folder",
     short="before the next start, move the -delete folder out of the log directory, never delete "
     "it: the start would, and no live copy of its partition was supplied",

@@ -31,13 +31,10 @@ if TYPE_CHECKING:
 
 _RENAME_FIRST: Final = "first {what}, and make the plan again"
 _FOLDERS_FIRST: Final = f"give folders the names of their partitions ({REPLICA_DIRECTORY_MISSING})"
-<<<<<<< HEAD
 _DELETED_FIRST: Final = (
     f"move folders that a start deletes out of the log directories ({REPLICA_DIRECTORY_MISSING})"
 )
-=======
 _LOGS_FIRST: Final = f"move aside log files that are none ({STRAY_LOG})"
->>>>>>> main
 _SEGMENTS_FIRST: Final = "give segments their names back ({code})"
 
 
