@@ -128,6 +128,8 @@ class Choice:
         size_in_bytes: of the leader's log.
         allows_unclean: whether the topic's own configuration allows unclean election.
         is_sound: whether the leader's copy has no damaged batch.
+        unreadable_from: the first damage that a leader's log still has after its start; no other
+            copy can be made of that log then.
         has_zeros_at_end: whether the longest copies end with zeros, where more may have been.
         log_starts: log start offsets by broker.
         cluster_id: of the copies; None if it is unknown.
@@ -168,6 +170,7 @@ class Choice:
     size_in_bytes: int = 0
     allows_unclean: bool = False
     is_sound: bool = True
+    unreadable_from: int | None = None
     has_zeros_at_end: bool = False
     log_starts: Mapping[int, int] = field(default_factory=dict)
     cluster_id: str | None = None
@@ -198,6 +201,11 @@ class Choice:
         """
         is_alone = len(self.paths) == 1
         return self.merge is not None and (not is_alone or len(self.assigned) == 1)
+
+    @property
+    def reassigned(self) -> tuple[int, ...]:
+        """Brokers whose copy stays different until it is made again from the leader's."""
+        return self.apart if self.unreadable_from is None else ()
 
     @property
     def waits_for_files(self) -> bool:

@@ -42,7 +42,7 @@ from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
@@ -144,7 +144,8 @@ def choice_of(
         if (each.silent_divergence is not None or _broker(each.follower) in lacking_start)
         and _broker(each.follower) not in aside
     )
-    lost = _lost_by_steps(audit, best, aside, apart)
+    unreadable_from = _unreadable_from(held, equals)
+    lost = _lost_by_steps(audit, best, aside, apart if unreadable_from is None else ())
     return Choice(
         topic=topic,
         partition=partition,
@@ -208,6 +209,7 @@ def choice_of(
         size_in_bytes=best.candidate.replica.size_in_bytes,
         allows_unclean=allows_unclean,
         is_sound=not best.candidate.damaged,
+        unreadable_from=unreadable_from,
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
         cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
     )
@@ -286,6 +288,14 @@ def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
         ),
         candidate.cut_transactions,
         election.cost,
+    )
+
+
+def _unreadable_from(held: Iterable[Election], leaders: Collection[int]) -> int | None:
+    """The first damaged offset of the logs that may lead; None if they have none."""
+    candidates = [each.candidate for each in held if _broker(each.candidate) in leaders]
+    return min(
+        (c.unreadable_from for c in candidates if c.unreadable_from is not None), default=None
     )
 
 

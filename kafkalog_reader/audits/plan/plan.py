@@ -187,7 +187,7 @@ class Plan:
         What a start removes from one of several copies counts only if no other copy holds it.
         """
         starts = self.start_losses if self.is_one_broker else self.down
-        never_equal = self.apart or any(c.refetching or c.epoch_rows for c in self.choices)
+        never_equal = self.reassigned or any(c.refetching or c.epoch_rows for c in self.choices)
         first = self.merged or self.waiting or self.missing_directories or self.unsafe_quorums
         first = first or self.empty_directories
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
@@ -239,8 +239,10 @@ class Plan:
         named |= {each.choice.name for start in self.order.starts for each in start.settled}
         named |= {choice.name for choice, _ in self.set_aside}
         named |= {each.choice.name for each in self.order.replaced}
-        named |= {c.name for c in self.choices if c.lost or c.apart or c.refetching or c.epoch_rows}
-        return frozenset(named | {c.name for c in self.choices if c.merge is not None})
+        named |= {c.name for c in self.choices if c.lost or c.refetching or c.epoch_rows}
+        named |= {c.name for c in self.reassigned}
+        named -= {c.name for c in self.unreadable}
+        return frozenset(named | {c.name for c in self.merged})
 
     @property
     def went_back(self) -> Mapping[int, str]:
@@ -254,9 +256,14 @@ class Plan:
         return not (self.has_work or self.open_findings or self.unanswered or self.went_back)
 
     @property
-    def apart(self) -> tuple[Choice, ...]:
-        """Partitions whose copies stay different for ever."""
-        return tuple(c for c in self.choices if c.apart)
+    def reassigned(self) -> tuple[Choice, ...]:
+        """Partitions of which copies stay different for ever, unless they are made again."""
+        return tuple(c for c in self.choices if c.reassigned)
+
+    @property
+    def unreadable(self) -> tuple[Choice, ...]:
+        """Partitions whose leader has damage that consumers and new copies do not get past."""
+        return tuple(c for c in self.choices if c.unreadable_from is not None)
 
     @property
     def merged(self) -> tuple[Choice, ...]:

@@ -149,3 +149,10 @@ def test_two_disks_with_one_partition_are_refused(
     paths = (str(tmp_path / "a"), str(tmp_path / "b"))
     why = refused_folders(dict(zip(paths, ids, strict=True)), ReadContext(), None)
     assert why == (f"{paths[0]}/t-0 and {paths[1]}/t-0: {REFUSED}" if is_refused else "")
+
+
+def test_a_deleted_folder_in_front_hides_no_second_directory() -> None:
+    served = [
+        directory("/a", state="delete"), directory("/a"), directory("/b", directory_id="id-b")
+    ]  # fmt: skip
+    assert refused_duplicates(served) == f"/a/t-0 and /b/t-0: {REFUSED}"
