@@ -598,7 +598,8 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     assert answer.status == 1
     text = " ".join(answer.out.split())
     assert "removes nothing from its 41 partitions, but not every replica is here." in text
-    assert "Lost already, whatever starts: all of codec-none-0, of which there is no copy." in text
+    assert "Lost already, whatever starts: all of codec-none-0 (offsets 0–" in text
+    assert "were committed), of which no copy was supplied." in text
     assert (
         "KL-310 CRITICAL codec-none-0: according to the metadata log its only replica is on broker "
         "0, which has no folder of it: it will create an empty one; by a checkpoint, records below "
