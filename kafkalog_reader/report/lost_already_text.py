@@ -22,7 +22,7 @@ _NAMED: Final = 10
 
 def lost_already_text(plan: Plan) -> str:
     """What is lost before any start; empty if nothing is known to be."""
-    whole = [each.name for each in plan.lost_already if each.is_whole]
+    whole = [each for each in plan.lost_already if each.is_whole]
     lost = [each for each in plan.lost_already if not each.is_whole]
     return " ".join(filter(None, (_lost_whole(whole), _lost_ranges(lost))))
 
@@ -54,11 +54,14 @@ def _named(choices: Sequence[Choice]) -> str:
     return listed(names) if len(names) <= _NAMED else several_text(names)
 
 
-def _lost_whole(names: Sequence[str]) -> str:
-    if not names:
+def _lost_whole(lost: Sequence[LostAlready]) -> str:
+    if not lost:
         return ""
-    which = names[0] if len(names) == 1 else several_text(names)
-    return shown(f"Lost already, whatever starts: all of {which}, of which there is no copy.")
+    first = lost[0]
+    which = several_text([each.name for each in lost]) if len(lost) > 1 else first.name
+    if len(lost) == 1 and first.next_offset is not None:
+        which += f" ({offsets_text(first.first_offset, first.next_offset)} were committed)"
+    return shown(f"Lost already, whatever starts: all of {which}, of which no copy was supplied.")
 
 
 def _lost_ranges(lost: Sequence[LostAlready]) -> str:

@@ -444,6 +444,19 @@ MOVE_FUTURE_COPY: Final = action(
     warnings=("Where the future copy reaches further than its replica, compare both first.",),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N.ID-future /mnt/b1/aside/",
 )
+KEEP_DELETED_FOLDER: Final = action(
+    "A53",
+    "keep-deleted-folder",
+    short="before the next start, move the -delete folder out of the log directory, never delete "
+    "it: the start would, and no live copy of its partition was supplied",
+    explanation="A broker renames the folder of a replica that it no longer hosts to -delete, and "
+    "deletes it a minute later, or after its next start. Where the brokers that host the partition "
+    "have lost it, such a folder holds the last records of it: those up to the time when the "
+    "replica left. kafkalog salvage reads them.",
+    warnings=("The folder may be of a deleted topic of the same name: compare the topic ids.",),
+    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N.ID-delete "
+    "/mnt/b1/aside/TOPIC-N",
+)
 MOVE_STRANGE_NAME: Final = action(
     "A32",
     "move-strange-name",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import KEEP_DELETED_FOLDER
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.log_rules import STRAY_LOG
 from kafkalog_reader.audits.integrity.damage import is_severe
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 _RENAME_FIRST: Final = "first {what}, and make the plan again"
 _FOLDERS_FIRST: Final = f"give folders the names of their partitions ({REPLICA_DIRECTORY_MISSING})"
+_DELETED_FIRST: Final = (
+    f"move folders that a start deletes out of the log directories ({REPLICA_DIRECTORY_MISSING})"
+)
 _LOGS_FIRST: Final = f"move aside log files that are none ({STRAY_LOG})"
 _SEGMENTS_FIRST: Final = "give segments their names back ({code})"
 
@@ -140,8 +144,10 @@ class Decisions:
         is_placed: bool = False,
         end: int | None = None,
     ) -> None:
-        if any(each.code == REPLICA_DIRECTORY_MISSING and each.repairs for each in found):
-            self._first = self._first or _FOLDERS_FIRST
+        for each in found:
+            if each.code == REPLICA_DIRECTORY_MISSING and each.repairs:
+                is_deleted = each.actions[0] == KEEP_DELETED_FOLDER
+                self._first = self._first or (_DELETED_FIRST if is_deleted else _FOLDERS_FIRST)
         self._severe += [
             OpenFinding(
                 name=name,
