@@ -706,13 +706,33 @@ def test_one_bad_copy_is_moved_aside_and_the_others_of_its_broker_are_planned(
     assert document["startOrder"] == [[2], [1], [3]]
 
 
+@pytest.mark.parametrize("wrong", ["0\n2\n0 0\n", "0\n2\n0 0\n3 1\n"], ids=["cut", "another"])
+def test_the_epoch_files_of_a_broker_are_written_in_one_step(
+    run: Run, tmp_path: Path, wrong: str
+) -> None:
+    """A broker does not come up with a file that announces more rows than it has."""
+    root = write(tmp_path / "c", {n: {"a": LONG, "b": LONG, "c": LONG} for n in (1, 2)})
+    files = [root / "broker-1" / f"{topic}-0" / "leader-epoch-checkpoint" for topic in "abc"]
+    for file in files:
+        file.write_text(wrong)
+    steps = plan(run("plan", root, "--format", "json"))["steps"]
+    (step,) = (each for each in steps if each["kind"] == "writeFile")
+    assert step["title"].endswith("write leader-epoch-checkpoint of a-0, b-0 and c-0")
+    assert [each["path"] for each in step["files"]] == [*map(str, files)]
+    subprocess.run(["bash", "-e", "-c", "\n".join(step["commands"])], check=True)
+    assert {file.read_text() for file in files} == {"0\n1\n0 0\n"}
+    kept = [each.read_text() for each in (root / "aside" / "broker-1").iterdir()]
+    assert kept == [wrong] * 3
+    assert run("plan", root).status == 0
+
+
 def test_a_small_file_is_written_rather_than_its_copy_moved_aside(run: Run, tmp_path: Path) -> None:
     """The batches have what the file lost: nothing has to be copied again."""
     root = write(tmp_path / "c", {1: {"a": LONG}, 2: {"a": LONG}})
     (root / "broker-1" / "a-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n")
     (step,) = plan(run("plan", root, "--format", "json"))["steps"]
     assert (step["kind"], step["brokers"]) == ("writeFile", [1])
-    assert step["file"]["content"] == "0\n1\n0 0\n"
+    assert [each["content"] for each in step["files"]] == ["0\n1\n0 0\n"]
     alone = run("plan", root / "broker-1").out
     assert "Repair that first" in alone
     assert "If another broker has the partition" not in alone
