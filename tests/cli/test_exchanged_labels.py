@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -121,6 +122,21 @@ def test_no_file_is_to_be_written(three: Path, run: Run) -> None:
     assert "restore meta.properties" not in answer.out
     assert "name the broker of each path as N=PATH" in " ".join(answer.out.split())
     assert answer.status == 0
+
+
+def test_a_plan_begins_with_what_may_be_exchanged(three: Path, run: Run) -> None:
+    """Seen on 3.9.1: a broker whose broker.id is not that of meta.properties does not start."""
+    paths = given(three, "213")
+    planned, script = run("plan", *paths), run("plan", *paths, "--format", "script")
+    first = f"The labels of the paths are exchanged: according to meta.properties, 1={three}"
+    for out in (" ".join(planned.out.split()), script.out):
+        assert first in out
+        assert "exchange them or their mounts first" in out
+        assert "If only the labels are wrong: nothing to do" in out
+    assert planned.status == script.status == 1
+    structured = run("plan", *paths, "--format", "json")
+    assert json.loads(structured.out)["nothingToDo"] is False
+    assert run("plan", *given(three, "123")).status == 0
 
 
 def test_one_wrong_label_alone_is_still_a_contradiction(three: Path, run: Run) -> None:

@@ -293,16 +293,17 @@ RENAME_LOGS: Final = action(
     ),
     command="mv TOPIC-N/WRONG.log TOPIC-N/BASE_OFFSET.log",
 )
-MOVE_LOG_ASIDE: Final = action(
+MOVE_OUT: Final = action(
     "A51",
-    "move-log-aside",
-    short="do not start {where} yet; while {they} {are} stopped, move the file out of the log "
-    "directory, never delete it, and run the same command again",
-    explanation="A broker takes every log file for a segment, and the last one for the end of the "
-    "log. Without the file the log ends where its batches end.",
-    warnings=("If you know which program wrote the file, see first what it should hold.",),
-    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N/BASE_OFFSET.log "
-    "/mnt/b1/aside/",
+    "move-out",
+    short="do not start {where} yet; while {they} {are} stopped, move it out of the log directory, "
+    "never delete it, and run the same command again",
+    explanation="A broker takes every log file of a partition for a segment, the last one for the "
+    "end of the log, and loads folders that end in -delete, -future and -stray like its replicas. "
+    "So a file that no broker wrote, or damage in a folder that nobody needs, changes a log or "
+    "prevents a start.",
+    warnings=("If you know which program wrote a file, see first what it should hold.",),
+    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/NAME /mnt/b1/aside/",
 )
 RESTORE_TOPIC_ID: Final = action(
     "A28",

@@ -153,6 +153,7 @@ def choice_of(
         equals=equals - aside,
         others=others,
         electable=electable(audit),
+        led_by=None if membership is None or membership.leader < 0 else membership.leader,
         why_unknown=why_unknown(audit, has_metadata=has_metadata),
         stays_leaderless=stays_leaderless(audit),
         lost=lost,
