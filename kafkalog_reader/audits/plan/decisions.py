@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import KEEP_DELETED_FOLDER
-from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.actions import KEEP_DELETED_FOLDER, RETURN_DIRECTORY
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    META_PROPERTIES_PROBLEM,
+    REPLICA_DIRECTORY_MISSING,
+)
 from kafkalog_reader.audits.catalogue.log_rules import STRAY_LOG
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
@@ -59,6 +62,7 @@ class Decisions:
         self._has_metadata_log = False
         self._advised: set[str] = set()
         self._first = ""
+        self._exchanged = ""
 
     def __len__(self) -> int:
         return len(self._decided)
@@ -128,6 +132,8 @@ class Decisions:
             place = each.directory
             if place is None:
                 continue
+            if each.code == META_PROPERTIES_PROBLEM and RETURN_DIRECTORY in each.actions[1:]:
+                self._exchanged = each.message
             if (lost := lost_whole(each)) is not None:
                 self._lost_already.append(lost)
             if each.code == REPLICA_DIRECTORY_MISSING and place.topic is not None:
@@ -195,6 +201,7 @@ class Decisions:
             has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
             is_without_metadata=0 not in self._meta_versions and not self._has_metadata_log,
             advised=self._advised,
+            exchanged=self._exchanged,
             quorums=quorums,
         )
 
