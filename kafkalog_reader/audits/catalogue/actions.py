@@ -471,6 +471,25 @@ MOVE_STRANGE_NAME: Final = action(
     ),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/NAME /mnt/b1/aside/",
 )
+USE_SUBFOLDER: Final = action(
+    "A54",
+    "use-a-subfolder",
+    short="do not start {where} yet; this folder belongs to the file system or the filer, and "
+    "cannot be moved for good: while {they} {are} stopped, move everything else in the log "
+    "directory into a new folder below it, and name that folder in log.dirs",
+    explanation="The root of a file system has lost+found, and fsck makes it again; a filer shows "
+    "its snapshots as .snapshot, which is read-only. A broker does not start with either in its "
+    "log directory. A folder below has neither. meta.properties and the checkpoints move along: "
+    "the directory.id stays the same.",
+    warnings=(
+        "If the log directory is a copy, and not the root of a file system, delete the empty "
+        "folder there instead.",
+        "Snapshots of a filer can also be hidden on the filer.",
+    ),
+    command="mkdir /mnt/disk1/kafka-logs\n"
+    "mv /mnt/disk1/TOPIC-N /mnt/disk1/meta.properties /mnt/disk1/kafka-logs/\n"
+    "# in server.properties: log.dirs=/mnt/disk1/kafka-logs",
+)
 CHECK_HARDWARE: Final = action(
     "A9",
     "check-hardware",
