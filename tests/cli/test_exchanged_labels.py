@@ -161,4 +161,4 @@ def test_a_disk_of_another_node_goes_back_to_it(tmp_path: Path, run: Run) -> Non
     words = " ".join(answer.out.split())
     assert answer.status == 1
     assert "give each log directory back to the node that its meta.properties names" in words
-    assert "node.id as in its server.properties" not in words
+    assert "restore meta.properties" not in words

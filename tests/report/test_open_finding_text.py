@@ -69,7 +69,7 @@ def test_findings_of_one_kind_with_other_numbers_are_named_together() -> None:
 def test_paragraphs_that_are_left_out_are_counted_by_finding() -> None:
     found = [
         replace(of(n, DAMAGE), actions=(action,), message=f"damage {n}")
-        for n, action in enumerate(sorted(ACTIONS)[:13])
+        for n, action in zip(range(10, 23), ACTIONS, strict=False)
     ]
     assert "... 3 more (--format json)" in lines_of(found)
     assert len(open_finding_texts(plan_of(found))) == 13

@@ -205,14 +205,14 @@ START_WITHOUT_CHECKPOINT: Final = action(
 RESTORE_IDENTITY: Final = action(
     "A27",
     "restore-identity",
-    short="while {where} {are} stopped, restore meta.properties: node.id as in its "
-    "server.properties, cluster.id as on the other nodes; directory.id as the metadata log has it, "
-    "or left out where no metadata log is left",
+    short="while {where} {are} stopped, restore meta.properties: node.id (with ZooKeeper "
+    "broker.id) as in its server.properties, cluster.id as on the other nodes; in KRaft, "
+    "directory.id as the metadata log has it, or left out where no metadata log is left",
     explanation="meta.properties says which cluster, node and directory the files belong to. A "
     "broker refuses to start with one that contradicts its configuration. Where the metadata log "
     "shows the whole content, kafkalog prints the command that writes it. Without a metadata log, "
-    "leave directory.id out: the node then makes one up. To read a copy without the file, name the "
-    "broker as N=PATH.",
+    "leave directory.id out: the node then makes one up. A broker of a cluster with ZooKeeper "
+    "writes a missing file itself. To read a copy without the file, name the broker as N=PATH.",
     warnings=(
         "Compare node.id with the server.properties of that host first: the metadata log shows "
         "which node is left, not which host it is.",
