@@ -172,6 +172,12 @@ def headline(plan: Plan) -> str:
             "them as kafkalog quorum says."
         )
     answer = " ".join((answer, *went_back_texts(plan)))
+    if plan.exchanged:
+        answer = (
+            f"{plan.exchanged[0].upper()}{plan.exchanged[1:]}: exchange them or their mounts "
+            "first, because no broker starts with those of another. If only the labels are wrong: "
+            f"{_lowered(answer)}"
+        )
     missing = plan.missing_directories
     if not missing:
         return answer

@@ -89,6 +89,7 @@ class Choice:
         others: brokers whose copy must not lead: they start once one of ``equals`` leads.
         electable: node ids that the controller may elect by itself: the ISR, the ELR and the last
             known ELR; None if that is unknown.
+        led_by: the leader by the metadata log; None if there is none, or it is unknown.
         why_unknown: why ``electable`` is unknown; empty if no metadata log was supplied.
         stays_leaderless: whether the controller elects nobody by itself: only eligible leader
             replicas (ELR) may lead, and each of them crashed, which takes it from the ELR as soon
@@ -141,6 +142,7 @@ class Choice:
     equals: frozenset[int]
     others: frozenset[int]
     electable: frozenset[int] | None
+    led_by: int | None = None
     why_unknown: str = ""
     stays_leaderless: bool = False
     lost: tuple[LostRecords, ...] = ()

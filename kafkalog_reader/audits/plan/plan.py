@@ -55,6 +55,8 @@ class Plan:
         has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
         is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        exchanged: which paths were given with each other's node ids: the labels are wrong, or the
+            disks of brokers are exchanged; empty if none were.
         quorums: of the controllers whose metadata log was supplied.
     """
 
@@ -72,6 +74,7 @@ class Plan:
     has_zookeeper: bool = False
     is_without_metadata: bool = False
     advised: frozenset[str] = frozenset()
+    exchanged: str = ""
     quorums: tuple[QuorumAudit, ...] = ()
 
     @property
@@ -253,7 +256,8 @@ class Plan:
     @property
     def is_clean(self) -> bool:
         """Whether nothing is wrong and the brokers may be started in any order."""
-        return not (self.has_work or self.open_findings or self.unanswered or self.went_back)
+        is_open = self.unanswered or self.went_back or self.exchanged
+        return not (self.has_work or self.open_findings or is_open)
 
     @property
     def reassigned(self) -> tuple[Choice, ...]:
@@ -317,6 +321,7 @@ def plan_of(
     has_zookeeper: bool = False,
     is_without_metadata: bool = False,
     advised: Iterable[str] = (),
+    exchanged: str = "",
     quorums: Iterable[QuorumAudit] = (),
 ) -> Plan:
     """Make one procedure for all partitions.
@@ -333,6 +338,7 @@ def plan_of(
         has_zookeeper: whether the cluster has ZooKeeper and no metadata log.
         is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        exchanged: which paths were given with each other's node ids.
         quorums: of the controllers whose metadata log was supplied.
     """
     choices, unanswered = [], []
@@ -370,6 +376,7 @@ def plan_of(
         has_zookeeper=has_zookeeper,
         is_without_metadata=is_without_metadata,
         advised=frozenset(advised),
+        exchanged=exchanged,
         quorums=tuple(quorums),
     )
 
