@@ -69,9 +69,12 @@ def canonical(options: Mapping[str, str], *more: str) -> dict[str, str]:
             all of them.
     """
     known = {name.lower(): name for name in (*KNOWN, *more)}
-    refused = [_refusal(name, known) for name in options if _is_refused(name, known)]
+    refused = [name for name in options if _is_refused(name, known)]
     if refused:
-        raise UsageError("; ".join(refused))
+        said = [_refusal(name, known) for name in refused]
+        is_near_none = any(_is_unlike_all(name, known) for name in refused)
+        listed = f". There are: {', '.join(known.values())}" if is_near_none else ""
+        raise UsageError("; ".join(said) + listed)
     return {known[n.lower()]: value for n, value in options.items() if n.lower() in known}
 
 
@@ -129,5 +132,8 @@ def _is_without_meaning(name: str) -> bool:
 def _refusal(name: str, known: Mapping[str, str]) -> str:
     if name.lower() in _REFUSED:
         return f"option {name} is refused, as by Spark's Kafka source: {_REFUSED[name.lower()]}"
-    hint = nearest(name, known.values()) or f". There are: {', '.join(known.values())}"
-    return f"no option named {name!r}{hint}"
+    return f"no option named {name!r}{nearest(name, known.values())}"
+
+
+def _is_unlike_all(name: str, known: Mapping[str, str]) -> bool:
+    return name.lower() not in _REFUSED and not nearest(name, known.values())

@@ -160,6 +160,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         begun, ended = from_json(start), from_json(end)
         try:
             replicas = self._replicas()
+            self._check_selected(ended)  # a checkpoint may end in a trigger that never finished
             self._check_gone(begun.keys() - ended.keys(), begun, ended, replicas)
             spans = {
                 key: self._span(key, replicas[key], begun.get(key), stop)
@@ -347,7 +348,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
             "not select"
         )
         if len(others) == len(begun):
-            raise UsageError(f"{problem}: it belongs to another query; use a new one")
+            raise UsageError(f"{problem}: it belongs to another query; use a new checkpoint")
         self._lose(problem, UsageError)
 
     def _lose(self, problem: str, kind: type[KafkaLogError] = DataLossError) -> None:
@@ -381,5 +382,7 @@ def from_json(offsets: JsonOffsets) -> Offsets:
             for partition, offset in partitions.items()
         }
     except (AttributeError, TypeError, ValueError):
-        problem = "the checkpoint of this query holds offsets of another source: use a new one"
+        problem = (
+            "the checkpoint of this query holds offsets of another source: use a new checkpoint"
+        )
         raise for_spark(UsageError(problem)) from None

@@ -29,7 +29,7 @@ from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -146,6 +146,10 @@ class Fleet:
             write_lines([()])
         if is_shown:
             self._entries.append(entry)
+
+    def add_directory(self, found: Iterable[Finding]) -> None:
+        """Take the findings of one log directory, on which the plan depends, too."""
+        self._decisions.add_directory(found)
 
     @cached_property
     def _quorums(self) -> Sequence[QuorumAudit]:

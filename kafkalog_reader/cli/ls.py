@@ -105,9 +105,9 @@ def ls_command(
 
 
 def _without_copy(evidence: Evidence, request: ReadRequest) -> str:
-    """Which partitions have no line, although the metadata log has them; empty if none."""
-    from kafkalog_reader.audits.partition.lost_partitions import without_copy, without_copy_text
+    """Which partitions have no line, although brokers had them; empty if none."""
     from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
+    from kafkalog_reader.audits.partition.without_copy import without_copy, without_copy_text
 
     found = [*without_copy(evidence, request, cluster_metadata(evidence))]
     if not found:

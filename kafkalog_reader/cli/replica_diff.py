@@ -127,6 +127,7 @@ def replica_diff(
     units = list(registry.table("findings").units(evidence, request))
     directories = [e for unit in units if isinstance(unit, RootUnit) for e in unit.findings]
     outcome.add(directories)
+    fleet.add_directory(directories)
     sides = Sides(evidence, export, is_listed=records, is_json=is_json)
     try:
         audits = _audits(

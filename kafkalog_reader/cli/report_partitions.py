@@ -162,6 +162,7 @@ class Partitions:
         rows = [(each, finding_row(None, each)) for each in map(_bounded, found)]
         self.directory_rows += [row for _, row in rows]
         self.report.add(Verification(findings=tuple(rows)))
+        self.fleet.add_directory(each for each, _ in rows)
         for each, _ in rows:
             if each.code in NOT_READ:
                 self.note_unknown(each.placed_message)

@@ -26,7 +26,7 @@ from kafkalog_reader.io.names import METADATA_TOPIC, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.partition.lost_partitions import WithoutCopy
+    from kafkalog_reader.audits.partition.without_copy import WithoutCopy
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.manifest import SalvagedPartition
     from kafkalog_reader.salvage.offset_coverage import LostOffsets
@@ -143,7 +143,7 @@ def salvage_command(
     offsets that contradict their neighbours go to the folder doubtful-offsets.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.audits.partition.lost_partitions import without_copy_text
+    from kafkalog_reader.audits.partition.without_copy import without_copy_text
     from kafkalog_reader.salvage.given_folders import with_given_folders
     from kafkalog_reader.salvage.receiver import mixed_topics, receiver_of
     from kafkalog_reader.tables.selection import check_selection
@@ -178,8 +178,8 @@ def _absent(evidence: Evidence, request: ReadRequest) -> list[WithoutCopy]:
 
     Those that only brokers have that were not supplied are requested if their topic was named.
     """
-    from kafkalog_reader.audits.partition.lost_partitions import without_copy
     from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
+    from kafkalog_reader.audits.partition.without_copy import without_copy
 
     if request.replica.startswith("broker:"):
         return []

@@ -38,10 +38,16 @@ def lead_text(audit: PartitionAudit) -> str:
 
 
 def may_move(audit: PartitionAudit, replica: ReplicaAudit) -> bool:
-    """Whether it should not lead, and has no record that only it has, unless others outvote it."""
-    if any(each.replica is replica.files for each in _best(audit)):
+    """Whether it should not lead, and has no record that only it has, unless others outvote it.
+
+    Also not where the leader's log is damaged: no copy can be made of that.
+    """
+    best = _best(audit)
+    if any(each.replica is replica.files for each in best):
         return False
-    return replica in outvoted_copies(audit) or all(
+    if replica in outvoted_copies(audit):
+        return True
+    return all(each.unreadable_from is None for each in best) and all(
         each.replicas != (replica.files,) for each in one_sided_ranges(audit)
     )
 

@@ -3,46 +3,65 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.open_finding_text import several_text
-from kafkalog_reader.report.spans import offsets_text
+from kafkalog_reader.report.spans import listed, offsets_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.plan.lost_already import LostAlready
     from kafkalog_reader.audits.plan.plan import Plan
+
+_NAMED: Final = 10
 
 
 def lost_already_text(plan: Plan) -> str:
     """What is lost before any start; empty if nothing is known to be."""
-    whole = [each.name for each in plan.lost_already if each.is_whole]
+    whole = [each for each in plan.lost_already if each.is_whole]
     lost = [each for each in plan.lost_already if not each.is_whole]
     return " ".join(filter(None, (_lost_whole(whole), _lost_ranges(lost))))
 
 
 def went_back_texts(plan: Plan) -> Iterator[str]:
-    """Brokers that were restored from an older state, and what only they hold."""
+    """Brokers that were restored from an older state, and what only they had."""
     for broker, why in plan.went_back.items():
         text = f"Broker {broker} went back in time: {why}."
-        alone = [shown(choice.name) for choice in plan.choices if [*choice.paths] == [broker]]
+        alone = [
+            c for c in plan.choices if [*c.paths] == [broker] or c.electable == frozenset({broker})
+        ]
+        led = [c for c in plan.choices if c.led_by == broker and c not in alone]
         if alone:
-            which = alone[0] if len(alone) == 1 else several_text(alone)
             text += (
-                " Partitions that only it holds may have lost their newest records, and nothing "
-                f"shows how many: {which}."
+                f" Only it surely had every committed record of {_named(alone)}: the newest may be "
+                "lost. Nothing shows how many, but groups may have committed more "
+                "(kafkalog groups)."
+            )
+        if led:
+            text += (
+                f" It led {_named(led)}: records there that no follower had copied yet (acks=1) "
+                "are lost, too."
             )
         yield text
 
 
-def _lost_whole(names: Sequence[str]) -> str:
-    if not names:
+def _named(choices: Sequence[Choice]) -> str:
+    names = [shown(each.name) for each in choices]
+    return listed(names) if len(names) <= _NAMED else several_text(names)
+
+
+def _lost_whole(lost: Sequence[LostAlready]) -> str:
+    if not lost:
         return ""
-    which = names[0] if len(names) == 1 else several_text(names)
-    return shown(f"Lost already, whatever starts: all of {which}, of which there is no copy.")
+    first = lost[0]
+    which = several_text([each.name for each in lost]) if len(lost) > 1 else first.name
+    if len(lost) == 1 and first.next_offset is not None:
+        which += f" ({offsets_text(first.first_offset, first.next_offset)} were committed)"
+    return shown(f"Lost already, whatever starts: all of {which}, of which no copy was supplied.")
 
 
 def _lost_ranges(lost: Sequence[LostAlready]) -> str:

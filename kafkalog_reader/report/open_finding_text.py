@@ -33,6 +33,8 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
     if plan.partitions:
         yield ()
     groups = [*_paragraphs([e for e in plan.open_findings if e not in plan.missing_directories])]
+    with_copies = {each.name for each in plan.choices}  # replica-diff advises
+    with_copies |= {each.name for each in plan.unanswered}
     done: set[object] = set()
     said: set[tuple[str, ...]] = set()
     for same, text in groups[:_SHOWN]:
@@ -41,7 +43,8 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield from wrapped(shown(text), columns, beginning=beginning)
         repairs = tuple(repair for each in same[:_SHOWN] for repair in each.repairs)
         to_do = first.actions, repairs
-        if (first.log_directory is not None or repairs) and to_do not in done:
+        is_elsewhere = first.log_directory is None and first.name in with_copies
+        if (repairs or not is_elsewhere) and to_do not in done:
             done.add(to_do)
             is_said = first.actions in said and bool(repairs)
             yield from to_do_lines(first.actions, repairs, columns, indent=2, is_said=is_said)

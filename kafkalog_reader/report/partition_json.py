@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.partition.group_outcomes import groups_affected
+from kafkalog_reader.audits.partition.torn_records import torn_records
 from kafkalog_reader.audits.tables.elections import standing_columns
 from kafkalog_reader.audits.tables.findings import finding_row
 from kafkalog_reader.audits.tables.group_elections import group_columns
@@ -59,6 +60,8 @@ def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[st
         "notKnown": list(not_known(audit)),
         "ranges": _ranges(audit),
         "differences": _differences(audit),
+        "lostAtStart": _lost_at_start(audit),
+        "mergedLog": _merged_log(audit),
         "elections": [_election(audit, election) for election in audit.elections],
         "actions": [
             {
@@ -193,6 +196,33 @@ def _differences(audit: PartitionAudit) -> list[dict[str, Any]]:
     ]
 
 
+def _lost_at_start(audit: PartitionAudit) -> dict[str, Any] | None:
+    """The whole records of a torn batch that starts cut, whoever leads."""
+    torn = torn_records(audit)
+    if torn is None:
+        return None
+    return {
+        "replicas": [each.name for each in torn.holders],
+        "firstOffset": torn.first_offset,
+        "nextOffset": torn.next_offset,
+        **lost_object(torn.records),
+    }
+
+
+def _merged_log(audit: PartitionAudit) -> dict[str, Any] | None:
+    """What one log of all copies would hold, where that is more than any of them keeps."""
+    if audit.merge is None:
+        return None
+    return {
+        "readableOffsets": audit.merge.readable_offsets,
+        "gainedOffsets": audit.merge.gained_offsets,
+        "correctedBatches": audit.merge.corrected_batches,
+        "lostRanges": [
+            {"firstOffset": first, "nextOffset": following} for first, following in audit.merge.lost
+        ],
+    }
+
+
 def _election(audit: PartitionAudit, election: Election) -> dict[str, Any]:
     return {
         "rank": election.rank,
@@ -268,4 +298,5 @@ def lost_object(count: CommitCount) -> dict[str, int]:
         "lostUncommittedRecords": count.uncommitted,
         "maxLostInDamagedBatches": count.damaged,
         "maxLostCommittedInDamagedBatches": count.damaged_known,
+        "maxLostPossiblyCommittedInDamagedBatches": count.damaged_possible,
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.integrity.file_repair import Format, Move, Rewrite, Write, move_aside
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
-from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
+from kafkalog_reader.io.names import ASIDE, CLEAN_SHUTDOWN, LEADER_EPOCHS, shown
 from kafkalog_reader.report.open_finding_text import several_text
 from kafkalog_reader.report.plan_step import (
     IN_SYNC,
@@ -25,6 +25,7 @@ from kafkalog_reader.report.repair_text import (
     repair_commands,
     write_command,
 )
+from kafkalog_reader.report.spans import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +41,8 @@ LOG_STARTS: Final = "log-start-offset-checkpoint"
 _VERSION: Final = "0"
 """First line of a checkpoint, before the number of rows."""
 _UNREPAIRED: Final = {StartOutcome.HIDDEN: "hides", StartOutcome.STRAY: "sets aside"}
+_NAMED: Final = 10
+"""Maximum partitions that a title names."""
 _THERE: Final = "Run this on its host, with the path of the log directory there."
 
 
@@ -49,9 +52,12 @@ def file_steps(plan: Plan) -> Iterator[PlanStep]:
         yield _move_aside(choice, broker)
     for replacement in plan.order.replaced:
         yield _replace(replacement)
+    of_brokers: dict[tuple[int, bool], list[Choice]] = defaultdict(list)
     for choice in plan.choices:
-        for broker in choice.epoch_rows:
-            yield _write_epochs(choice, broker)
+        for broker, rows in choice.epoch_rows.items():
+            of_brokers[broker, rows.is_new].append(choice)
+    for (broker, is_new), choices in sorted(of_brokers.items(), key=lambda each: each[0]):
+        yield _write_epochs(choices, broker, is_new=is_new)
     yield from _write_log_starts(plan)
 
 
@@ -163,39 +169,76 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
 
 def repair_steps(plan: Plan) -> Iterator[PlanStep]:
     """Repair files before there is a plan of everything; a merged log takes the place of others."""
-    done: set[tuple[Repair, ...]] = set()  # a marker is that of all its broker's partitions
-    for choice in plan.waiting:
-        if choice.takes_merged_log:
-            continue
+    waiting = [choice for choice in plan.waiting if not choice.takes_merged_log]
+    written: dict[tuple[int, str], list[Choice]] = defaultdict(list)
+    for choice in waiting:
         for broker, repairs in choice.repairs.items():
-            if repairs not in done:
+            if isinstance(repairs[0], Write | Rewrite):
+                written[broker, posixpath.basename(repairs[0].path)].append(choice)
+    for (broker, name), choices in written.items():
+        yield _write_unread(choices, broker, name)
+    done: set[tuple[Repair, ...]] = set()  # a marker is that of all its broker's partitions
+    for choice in waiting:
+        for broker, repairs in choice.repairs.items():
+            if repairs not in done and not isinstance(repairs[0], Write | Rewrite):
                 done.add(repairs)
                 yield _repair(choice, broker)
         for broker, renames in choice.renames.items():
             yield _rename(choice, broker, renames)
 
 
+def _unrepaired_texts(choices: Sequence[Choice], broker: int) -> Iterator[str]:
+    """What the start does with the copies of a broker as they are; the same reason once."""
+    lost: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for choice in choices:
+        for loss in choice.start_losses:
+            if loss.broker_id == broker and loss.outcome in _UNREPAIRED:
+                of = f" of {shown(choice.name)}" if len(choices) > 1 else ""
+                lost[_UNREPAIRED[loss.outcome], loss.reason].append(f"{loss.text}{of}")
+    for (verb, reason), texts in lost.items():
+        what = listed([*texts[:_NAMED], *(["more"] if len(texts) > _NAMED else [])])
+        yield f"Without this, the start {verb} {what}: {shown(reason)}."
+
+
+def _write_unread(choices: Sequence[Choice], broker: int, name: str) -> PlanStep:
+    """Write the small files of one broker that its start needs; then there is another plan."""
+    names = [shown(choice.name) for choice in choices]
+    which = listed(names) if len(names) <= _NAMED else several_text(names)
+    why = [*_unrepaired_texts(choices, broker)]
+    if not why:
+        why = [f"The broker cannot read that file in its copy of {which}."]
+    served = "With that file it serves the copy."
+    if len(choices) > 1:
+        served = "With these files it serves the copies."
+    found = [choice.repairs[broker] for choice in choices]
+    return PlanStep(
+        kind=StepKind.WRITE_FILE,
+        title=f"On broker {broker}, while it is stopped, write {name} of {which}",
+        texts=(*why, f"{served} {_THERE} Then make this plan again."),
+        commands=tuple(repair_commands(each for repairs in found for each in repairs)),
+        brokers=(broker,),
+        files=tuple(
+            FileBody(path=repairs[0].path, lines=repairs[0].lines)
+            for repairs in found
+            if isinstance(repairs[0], Write | Rewrite)
+        ),
+    )
+
+
 def _repair(choice: Choice, broker: int) -> PlanStep:
-    """Repair a file because of which a start hides or sets aside; then there is another plan."""
+    """Repair files because of which a start hides or sets aside; then there is another plan."""
     repairs = choice.repairs[broker]
-    why = [
-        f"Without this, the start {_UNREPAIRED[loss.outcome]} {loss.text}: {loss.reason}."
-        for loss in choice.start_losses
-        if loss.broker_id == broker and loss.outcome in _UNREPAIRED
-    ]
-    body = None
-    if isinstance(repairs[0], Write | Rewrite):
-        body = FileBody(path=repairs[0].path, lines=repairs[0].lines)
-        what = f"write {posixpath.basename(body.path)} of {shown(choice.name)}"
-        done = "With that file it serves the copy."
-        if not why:
-            why = [f"The broker cannot read that file of its copy of {shown(choice.name)}."]
-    elif isinstance(repairs[0], Move) and posixpath.basename(repairs[0].path) == CLEAN_SHUTDOWN:
+    why = [*_unrepaired_texts([choice], broker)]
+    if isinstance(repairs[0], Move) and posixpath.basename(repairs[0].path) == CLEAN_SHUTDOWN:
         what = f"move {CLEAN_SHUTDOWN} aside"
         done = "Then it checks its logs and rebuilds their indexes, as after a crash."
+        loses = any(each.broker_id == broker and each.records for each in choice.start_losses)
+        then = "checks nothing"
+        if loses:
+            then = f"its start removes records of {shown(choice.name)} and maybe of others"
         why = [
             "The logs contradict this marker of a clean shutdown. Without this, the broker trusts "
-            f"it, and its start removes records of {choice.name} and maybe of others."
+            f"it, and {then}."
         ]
     elif any(isinstance(each, Move) and each.path.endswith(SWAP) for each in repairs):
         what = f"keep the old segments of {shown(choice.name)}"
@@ -208,7 +251,7 @@ def _repair(choice: Choice, broker: int) -> PlanStep:
         what = f"move the index files of {shown(choice.name)}'s last segment aside"
         done = "Then it reads that segment and rebuilds them."
     return PlanStep(
-        kind=StepKind.MOVE_ASIDE if body is None else StepKind.WRITE_FILE,
+        kind=StepKind.MOVE_ASIDE,
         title=f"On broker {broker}, while it is stopped, {what}",
         texts=(
             *map(shown, why),
@@ -216,7 +259,6 @@ def _repair(choice: Choice, broker: int) -> PlanStep:
         ),
         commands=tuple(repair_commands(repairs)),
         brokers=(broker,),
-        file=body,
     )
 
 
@@ -272,22 +314,27 @@ def _replace(replacement: Replacement) -> PlanStep:
     )
 
 
-def _write_epochs(choice: Choice, broker: int) -> PlanStep:
-    found = choice.epoch_rows[broker]
-    path = posixpath.join(choice.paths[broker].rstrip("/"), LEADER_EPOCHS)
+def _write_epochs(choices: Sequence[Choice], broker: int, *, is_new: bool) -> PlanStep:
+    """Write the files of one broker that are missing, or those that are wrong."""
+    names = [shown(choice.name) for choice in choices]
+    which = listed(names) if len(names) <= _NAMED else several_text(names)
+    files = "the file" if len(choices) == 1 else "these files"
     why = (
-        "The file is missing. Followers need it to find where their log diverges from the leader's."
-        if found.is_new
-        else "The leader epochs in the file are not those of the batches: followers would cut in "
+        f"Without {files} followers do not find where their log diverges from the leader's."
+        if is_new
+        else f"The leader epochs in {files} are not those of the batches: followers would cut in "
         "the wrong place, or cut and fetch the same records for ever."
     )
+    bodies = []
+    for choice in choices:
+        path = posixpath.join(choice.paths[broker].rstrip("/"), LEADER_EPOCHS)
+        bodies.append(FileBody(path=path, lines=choice.epoch_rows[broker].lines))
     return _write(
         broker,
-        posixpath.dirname(posixpath.dirname(path)),
-        FileBody(path=path, lines=found.lines),
-        f"leader-epoch-checkpoint of {shown(choice.name)}",
-        f"{why} This file has the leader epochs of the batches.",
-        is_new=found.is_new,
+        bodies,
+        f"leader-epoch-checkpoint of {which}",
+        f"{why} These commands write the leader epochs of the batches.",
+        is_new=is_new,
     )
 
 
@@ -318,8 +365,7 @@ def _write_log_starts(plan: Plan) -> Iterator[PlanStep]:
         names = ", ".join(shown(f"{topic}-{partition}") for topic, partition in starts)
         yield _write(
             broker,
-            root,
-            FileBody(path=posixpath.join(root, LOG_STARTS), lines=lines),
+            [FileBody(path=posixpath.join(root, LOG_STARTS), lines=lines)],
             f"log-start-offset-checkpoint, for {names}",
             "The file has the log start of the copy that was moved away: records below it would be "
             "deleted, or deleted ones would come back. This is the whole file, with the log start "
@@ -329,15 +375,28 @@ def _write_log_starts(plan: Plan) -> Iterator[PlanStep]:
 
 
 def _write(
-    broker: int, root: str, body: FileBody, what: str, why: str, *, is_new: bool = False
+    broker: int, bodies: Sequence[FileBody], what: str, why: str, *, is_new: bool = False
 ) -> PlanStep:
-    keeping = () if is_new else keep_commands(root, posixpath.relpath(body.path, root))
-    keeps = " The first two commands keep a copy of the old file." if keeping else ""
+    commands: list[str] = []
+    for body in bodies:
+        if not is_new:
+            commands += keep_commands(*_place(body.path))
+        commands.append(write_command(body.lines, body.path))
+    keeps = "" if is_new else f" What is there now is copied to the folder {ASIDE} first."
     return PlanStep(
         kind=StepKind.WRITE_FILE,
         title=f"On broker {broker}, while it is stopped, write {what}",
         texts=(why, f"{_THERE}{keeps}"),
-        commands=(*keeping, write_command(body.lines, body.path)),
+        commands=tuple(dict.fromkeys(commands)),
         brokers=(broker,),
-        file=body,
+        files=tuple(bodies),
     )
+
+
+def _place(path: str) -> tuple[str, str]:
+    """The log directory of a small file, and its name there."""
+    folder, name = posixpath.split(path)
+    if name != LEADER_EPOCHS:
+        return folder, name
+    root, partition = posixpath.split(folder)
+    return root, f"{partition}/{name}"

@@ -148,9 +148,7 @@ def _step(number: int, step: PlanStep) -> dict[str, Any]:
             "file": step.reassignment.file,
             "partitions": step.reassignment.partitions,
         },
-        "file": None
-        if step.file is None
-        else {"path": step.file.path, "content": step.file.content},
+        "files": [{"path": each.path, "content": each.content} for each in step.files],
         "lost": [
             {"topic": choice.topic, "partition": choice.partition, **_lost(lost)}
             for choice, lost in step.lost

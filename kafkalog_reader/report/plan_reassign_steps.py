@@ -23,8 +23,8 @@ def reassignment_steps(plan: Plan) -> Iterator[PlanStep]:
 
     Other replicas of the partitions stay in sync meanwhile.
     """
-    for broker in sorted({broker for c in plan.apart for broker in c.apart}):
-        choices = [c for c in plan.apart if broker in c.apart]
+    for broker in sorted({broker for c in plan.reassigned for broker in c.reassigned}):
+        choices = [c for c in plan.reassigned if broker in c.reassigned]
         yield _remove(choices, broker)
         yield _add(choices, broker)
 
@@ -57,7 +57,7 @@ def _remove(choices: Sequence[Choice], broker: int) -> PlanStep:
             (c, lost)
             for c in choices
             for lost in c.lost
-            if lost.by_reassignment and max({*lost.brokers} & {*c.apart}) == broker
+            if lost.by_reassignment and max({*lost.brokers} & {*c.reassigned}) == broker
         ),
     )
 

@@ -165,7 +165,7 @@ class PlanStep:
         checks: to do before the next step.
         election: to hold after the checks if they show no leader.
         reassignment: the one that ``commands`` start.
-        file: the one that ``commands`` write.
+        files: those that ``commands`` write.
         lost: the ranges that the step loses.
     """
 
@@ -178,7 +178,7 @@ class PlanStep:
     checks: tuple[Check, ...] = ()
     election: ElectionCall | None = None
     reassignment: Reassignment | None = None
-    file: FileBody | None = None
+    files: tuple[FileBody, ...] = ()
     lost: tuple[tuple[Choice, LostRecords], ...] = ()
 
 

@@ -12,7 +12,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.command_text import archive_commands, forbid_command
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands
-from kafkalog_reader.report.open_finding_text import several_text
+from kafkalog_reader.report.missing_folder_text import missing_folder_texts
 from kafkalog_reader.report.plan_file_steps import (
     directory_steps,
     empty_directory_step,
@@ -241,35 +241,6 @@ def _zookeeper(plan: Plan) -> PlanStep:
     )
 
 
-def _without_folders(plan: Plan, broker: int) -> Iterator[str]:
-    """What a broker creates that lacks folders; partitions of the same kind in one text."""
-    given = {each.choice.name for each in plan.order.replaced if each.broker_id == broker}
-    lacking = [c for c in plan.choices if broker in c.lacking and c.name not in given]
-    moved = [shown(choice.name) for choice in lacking if broker in choice.replaced]
-    lost = [shown(choice.name) for choice in lacking if broker not in choice.replaced]
-    for names, why in ((moved, "moved aside"), (lost, "")):
-        if not names:
-            continue
-        is_one = len(names) == 1
-        which = names[0] if is_one else several_text(names)
-        copy, was = ("its copy", "was") if is_one else ("their copies", "were")
-        because = f", because {copy} {was} {why}" if why else ""
-        creates = (
-            "it creates an empty one, and copies the records of the leader."
-            if is_one
-            else "it creates empty ones, and copies the records of the leaders."
-        )
-        text = f"Broker {broker} has no folder of {which}{because}: {creates}"
-        if not why:
-            folder, is_ = ("folder is", "was") if is_one else ("folders are", "were")
-            it = "it" if is_one else "them"
-            text += (
-                f" If the old {folder} somewhere, such as on another disk or in a backup, and "
-                f"{is_} not moved aside for a reason, put {it} back first and make the plan again."
-            )
-        yield text
-
-
 def _start(plan: Plan, number: int, start: Start) -> PlanStep:
     gone = tuple((c, c.lost[index]) for c, index in plan.lost_at.get(number, ()))
     down = [each for each in start.brokers if each not in plan.brokers]
@@ -280,7 +251,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
             "cut there is unknown. Where copies still exist, supply them and make the plan again "
             "before this step."
         )
-    texts += [text for broker in start.brokers for text in _without_folders(plan, broker)]
+    texts += [text for broker in start.brokers for text in missing_folder_texts(plan, broker)]
     moved = {(choice.name, broker) for choice, broker in plan.set_aside}
     moved |= {(each.choice.name, each.broker_id) for each in plan.order.replaced}
     texts += [

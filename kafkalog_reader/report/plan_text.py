@@ -172,6 +172,12 @@ def headline(plan: Plan) -> str:
             "them as kafkalog quorum says."
         )
     answer = " ".join((answer, *went_back_texts(plan)))
+    if plan.exchanged:
+        answer = (
+            f"{plan.exchanged[0].upper()}{plan.exchanged[1:]}: exchange them or their mounts "
+            "first, because no broker starts with those of another. If only the labels are wrong: "
+            f"{_lowered(answer)}"
+        )
     missing = plan.missing_directories
     if not missing:
         return answer
@@ -243,8 +249,8 @@ def _order(plan: Plan) -> str:
         order = f"start {', then '.join((*starts, starts_last))}"
     if preparations := list(_preparations(plan)):
         order = f"{listed(preparations)} while all are stopped, then {order}"
-    if plan.apart:
-        copies = _counted(sum(len(c.apart) for c in plan.apart), "copy", "copies")
+    if plan.reassigned:
+        copies = _counted(sum(len(c.reassigned) for c in plan.reassigned), "copy", "copies")
         order = f"{order}, then replace {copies} by reassignments"
     if plan.open_findings and not plan.has_work:
         what = "whole records" if plan.tails else "records"
@@ -254,6 +260,8 @@ def _order(plan: Plan) -> str:
         return f"Nothing to do: {order}. {what} is lost."
     order = f"{order[0].upper()}{order[1:]}."
     but = f", {_but(plan)}" if plan.open_findings else ""
+    if not lost and plan.unreadable:
+        return f"{order} No record is deleted then, but {_unreadable(plan)}."
     if not lost:
         what = "No whole record" if plan.tails else "Nothing"
         if is_partial:
@@ -261,7 +269,16 @@ def _order(plan: Plan) -> str:
         return f"{order} {what} is lost then{but}."
     supplied = ", of what was supplied" if is_partial else ""
     text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first.{_zeros_text(plan)}"
+    if plan.unreadable:
+        text = f"{text} And {_unreadable(plan)}."
     return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
+
+
+def _unreadable(plan: Plan) -> str:
+    names = [shown(each.name) for each in plan.unreadable]
+    which = listed(names) if len(names) <= _SHOWN else several_text(names)
+    copy = "its leader's copy" if len(names) == 1 else "their leaders' copies"
+    return f"{which} cannot be read past the damage of {copy}"
 
 
 def _zeros_text(plan: Plan) -> str:

@@ -96,4 +96,5 @@ def _needs_merging(audit: PartitionAudit) -> bool:
         return False  # their copies come first: they may be intact
     if audit.loses_whoever_leads or audit.verdict is Verdict.DAMAGED_UNRECOVERABLE:
         return True
-    return bool(audit.elections[0].lacking)  # what it lacks may be in a copy with a gap
+    best = audit.elections[0]  # what it lacks may be in a copy with a gap, or with other damage
+    return bool(best.lacking or best.candidate.damaged)

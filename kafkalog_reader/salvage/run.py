@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from kafkalog_reader.audits.partition.lost_partitions import WithoutCopy
+    from kafkalog_reader.audits.partition.without_copy import WithoutCopy
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.tables.best_replica import Lacking

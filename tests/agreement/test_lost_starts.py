@@ -105,6 +105,9 @@ def test_a_merged_log_keeps_the_beginning_and_the_end(tmp_path: Path) -> None:
     text = " ".join(asked(replica_diff, paths, "--topic", "t")[1].split())
     assert "Nothing is lost then." in text
     assert "a person must choose" not in text
+    verified = " ".join(asked(verify_command, paths)[1].split())
+    assert "with the copies as they are, whoever leads, records are lost" in verified
+    assert "a log merged of them may have all" in verified
 
 
 @pytest.mark.parametrize("name", ["cleanup.policy", "retention.ms"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
 from fixtures.builder import cluster, log_directory, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.log_directory import exchanged_labels
@@ -86,6 +88,22 @@ def test_disks_that_are_exchanged_go_back_before_anything_else(tmp_path: Path, r
     assert "NO PLAN" in run("plan", *paths).out
 
 
+@pytest.mark.parametrize("is_exchanged", [True, False])
+def test_no_controller_starts_with_the_disk_of_another_node(
+    tmp_path: Path, run: Run, is_exchanged: bool
+) -> None:
+    node = PartitionState(replicas=(1, 2), in_sync=(1, 2), leader=1, leader_epoch=0)
+    for number in (1, 2):
+        held = [metadata_log([node]), replica("0-1/e0", high_watermark=2)]
+        log_directory(number, held).write(tmp_path / f"{number}a")
+        log_directory(number, replica("0-1/e0", topic="u")).write(tmp_path / f"{number}b")
+    disks = {"1a": 1, "1b": 2, "2a": 2, "2b": 1} if is_exchanged else {"1a": 1, "1b": 1, "2a": 2}
+    answer = run("quorum", *(f"{label}={tmp_path}/{disk}" for disk, label in disks.items()))
+    words = " ".join(answer.out.split())
+    assert ("Before any node starts, exchange the disks or their mounts" in words) is is_exchanged
+    assert (f"2={tmp_path}/1b is of node 1" in words) is is_exchanged
+
+
 @pytest.mark.parametrize("command", ["verify", "plan", "ls", "records", "recoveries", "salvage"])
 def test_each_command_says_so_in_one_warning(
     command: str, three: Path, run: Run, tmp_path: Path
@@ -104,6 +122,21 @@ def test_no_file_is_to_be_written(three: Path, run: Run) -> None:
     assert "restore meta.properties" not in answer.out
     assert "name the broker of each path as N=PATH" in " ".join(answer.out.split())
     assert answer.status == 0
+
+
+def test_a_plan_begins_with_what_may_be_exchanged(three: Path, run: Run) -> None:
+    """Seen on 3.9.1: a broker whose broker.id is not that of meta.properties does not start."""
+    paths = given(three, "213")
+    planned, script = run("plan", *paths), run("plan", *paths, "--format", "script")
+    first = f"The labels of the paths are exchanged: according to meta.properties, 1={three}"
+    for out in (" ".join(planned.out.split()), script.out):
+        assert first in out
+        assert "exchange them or their mounts first" in out
+        assert "If only the labels are wrong: nothing to do" in out
+    assert planned.status == script.status == 1
+    structured = run("plan", *paths, "--format", "json")
+    assert json.loads(structured.out)["nothingToDo"] is False
+    assert run("plan", *given(three, "123")).status == 0
 
 
 def test_one_wrong_label_alone_is_still_a_contradiction(three: Path, run: Run) -> None:
@@ -128,4 +161,4 @@ def test_a_disk_of_another_node_goes_back_to_it(tmp_path: Path, run: Run) -> Non
     words = " ".join(answer.out.split())
     assert answer.status == 1
     assert "give each log directory back to the node that its meta.properties names" in words
-    assert "node.id as in its server.properties" not in words
+    assert "restore meta.properties" not in words

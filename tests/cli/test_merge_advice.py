@@ -36,8 +36,9 @@ def damage(root: Path, brokers: dict[int, int]) -> Path:
     return root
 
 
-def advice(root: Path, topic: str = "t") -> str:
-    result = CliRunner().invoke(replica_diff, [str(root), "--topic", topic], standalone_mode=False)
+def advice(root: Path, topic: str = "t", *options: str) -> str:
+    asked = [str(root), "--topic", topic, *options]
+    result = CliRunner().invoke(replica_diff, asked, standalone_mode=False)
     assert result.return_value == 1
     return result.output
 
@@ -58,6 +59,8 @@ def test_three_damaged_copies_are_merged_into_all_records(
     assert shown.out.split() == ["value", "a", "b", "f", "g"]
     planned = run("plan", root, "--topic", "t").out
     assert "--merge" in planned
+    merged_log = json.loads(advice(root, "t", "--format", "json"))["mergedLog"]
+    assert (merged_log["readableOffsets"], merged_log["lostRanges"]) == (4, [])
 
 
 def test_records_behind_the_same_damage_of_all_copies_are_kept(
@@ -359,3 +362,76 @@ def follow(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, topic: str
             assert CliRunner().invoke(kafkalog, words[1:], standalone_mode=False).return_value == 0
         elif words:
             subprocess.run(words, check=True)
+
+
+def stop_cleanly(root: Path) -> None:
+    """Leave what a clean shutdown leaves: a marker, and indexes cut at their last entries."""
+    for broker in root.glob("broker-*"):
+        (broker / ".kafka_cleanshutdown").write_text('{"version":0,"brokerEpoch":-1}')
+        log = broker / LOG
+        newest = log.read_bytes()[-69:][35:43]  # the greatest timestamp of the last batch
+        log.with_suffix(".index").write_bytes(b"")
+        log.with_suffix(".timeindex").write_bytes(newest + (3).to_bytes(4))
+
+
+@pytest.mark.parametrize("brokers", [(0, 1), (0, 1, 2)])
+def test_copies_that_are_damaged_at_different_places_are_merged(
+    brokers: tuple[int, ...], tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each record is intact on another copy, and no start cuts: but no copy has them all."""
+    root = damage(tmp_path / "brokers", {broker: BYTES[broker] for broker in brokers})
+    stop_cleanly(root)
+    for broker in {0, 1, 2}.difference(brokers):
+        shutil.rmtree(root / f"broker-{broker}" / "t-0")
+    text = advice(root)
+    assert "kafkalog salvage" in text
+    assert "--merge --as-segments" in text
+    assert "every copy may lead" not in " ".join(text.split())
+    planned = run("plan", root, "--topic", "t").out
+    said = " ".join(planned.split())
+    assert said.startswith("First make 1 sound log of damaged copies, put it in place and make")
+    without, _, steps = said.partition("Read all steps")
+    assert "Nothing is lost" not in without
+    assert "t-0 cannot be read past the damage of its leader's copy" in without
+    assert "Nothing is lost then." in steps
+    monkeypatch.chdir(tmp_path)
+    execute_file_steps(planned)
+    shown = run("records", root, "--topic", "t", "--columns", "value")
+    assert shown.out.split() == ["value", "a", "b", "f", "g"]
+    assert "--merge" not in run("plan", root, "--topic", "t").out
+
+
+def test_one_intact_copy_of_three_needs_no_merge_after_a_clean_stop(
+    tmp_path: Path, run: Run
+) -> None:
+    root = damage(tmp_path / "brokers", {0: BYTES[0], 1: BYTES[1]})
+    stop_cleanly(root)
+    assert "--merge" not in advice(root)
+    planned = run("plan", root, "--topic", "t").out
+    assert "--merge" not in planned
+    assert "cannot be read past" not in planned
+
+
+def test_no_copy_is_made_again_from_a_damaged_one(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker answers a fetch of damaged bytes, and the follower refuses them for ever.
+
+    Seen on 3.9.1: the reassignment never completes, and it has deleted the follower's own copy.
+    """
+    root = damage(tmp_path / "brokers", {0: BYTES[1], 1: BYTES[2]})
+    stop_cleanly(root)
+    log = root / "broker-2" / LOG
+    content = log.read_bytes()
+    log.write_bytes(content[:69] + content[138:])  # without offset 1
+    assert "--merge" in run("plan", root, "--topic", "t").out
+    monkeypatch.setattr("kafkalog_reader.salvage.merge_trial.MAX_BYTES", 0)
+    planned = run("plan", root, "--topic", "t")
+    said = " ".join(planned.out.split())
+    assert "reassign" not in said
+    assert "Nothing is lost" not in said
+    assert "t-0 cannot be read past the damage of its leader's copy" in said
+    assert planned.status == 1
+    document = json.loads(run("plan", root, "--topic", "t", "--format", "json").out)
+    assert {"KL-101", "KL-506", "KL-508"} <= {each["code"] for each in document["findings"]}
+    assert "move the partition directory aside" not in " ".join(advice(root).split())

@@ -66,6 +66,7 @@ def test_a_split_cluster_starts_the_good_copies_first(run: Run) -> None:
         "lostUncommittedRecords": 1,
         "maxLostInDamagedBatches": 0,
         "maxLostCommittedInDamagedBatches": 0,
+        "maxLostPossiblyCommittedInDamagedBatches": 0,
     }
     kinds = [step["kind"] for step in document["steps"]]
     assert kinds == [
@@ -97,7 +98,7 @@ def test_severe_findings_that_no_step_resolves_are_listed(run: Run, tmp_path: Pa
     answer = run("plan", path)
     assert answer.status == 1
     text = " ".join(answer.out.split())
-    assert "Nothing is lost then, but not every copy is sound." in text
+    assert "but u-0 cannot be read past the damage of its leader's copy." in text
     assert "KL-905 CRITICAL u-0: no supplied replica has an intact copy" in text
 
 
@@ -200,6 +201,21 @@ def test_opposite_wishes_replace_a_copy_while_both_brokers_are_stopped(
     )
     kept = {path.name for path in source.iterdir() if not path.name.endswith("index")}
     assert {path.name for path in target.iterdir()} == kept
+
+
+def test_a_marker_over_sound_logs_of_a_crash_goes_first(run: Run, tmp_path: Path) -> None:
+    """Somebody made the marker: the recovery points are older than the logs."""
+    copy = replica("a@0/e0 b@1/e0", high_watermark=2, recovery_point=1)
+    cluster(tmp_path, {0: [copy], 1: [copy]}, clean=(0, 1))
+    answer = run("plan", tmp_path)
+    said = " ".join(answer.out.split())
+    assert answer.status == 1
+    assert said.startswith("First repair files of 1 partition and make this plan again.")
+    assert "the broker trusts it, and checks nothing." in said
+    for command in re.findall(r"mv (\S+) (\S+)", said.replace("\\ ", "")):
+        Path(command[1]).parent.mkdir(parents=True, exist_ok=True)
+        Path(command[0]).rename(command[1])
+    assert run("plan", tmp_path).out.startswith("Nothing to do")
 
 
 def test_a_marker_that_makes_a_start_remove_records_goes_first(run: Run, tmp_path: Path) -> None:
@@ -597,7 +613,8 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     assert answer.status == 1
     text = " ".join(answer.out.split())
     assert "removes nothing from its 41 partitions, but not every replica is here." in text
-    assert "Lost already, whatever starts: all of codec-none-0, of which there is no copy." in text
+    assert "Lost already, whatever starts: all of codec-none-0 (offsets 0–" in text
+    assert "were committed), of which no copy was supplied." in text
     assert (
         "KL-310 CRITICAL codec-none-0: according to the metadata log its only replica is on broker "
         "0, which has no folder of it: it will create an empty one; by a checkpoint, records below "
@@ -704,13 +721,33 @@ def test_one_bad_copy_is_moved_aside_and_the_others_of_its_broker_are_planned(
     assert document["startOrder"] == [[2], [1], [3]]
 
 
+@pytest.mark.parametrize("wrong", ["0\n2\n0 0\n", "0\n2\n0 0\n3 1\n"], ids=["cut", "another"])
+def test_the_epoch_files_of_a_broker_are_written_in_one_step(
+    run: Run, tmp_path: Path, wrong: str
+) -> None:
+    """A broker does not come up with a file that announces more rows than it has."""
+    root = write(tmp_path / "c", {n: {"a": LONG, "b": LONG, "c": LONG} for n in (1, 2)})
+    files = [root / "broker-1" / f"{topic}-0" / "leader-epoch-checkpoint" for topic in "abc"]
+    for file in files:
+        file.write_text(wrong)
+    steps = plan(run("plan", root, "--format", "json"))["steps"]
+    (step,) = (each for each in steps if each["kind"] == "writeFile")
+    assert step["title"].endswith("write leader-epoch-checkpoint of a-0, b-0 and c-0")
+    assert [each["path"] for each in step["files"]] == [*map(str, files)]
+    subprocess.run(["bash", "-e", "-c", "\n".join(step["commands"])], check=True)
+    assert {file.read_text() for file in files} == {"0\n1\n0 0\n"}
+    kept = [each.read_text() for each in (root / "aside" / "broker-1").iterdir()]
+    assert kept == [wrong] * 3
+    assert run("plan", root).status == 0
+
+
 def test_a_small_file_is_written_rather_than_its_copy_moved_aside(run: Run, tmp_path: Path) -> None:
     """The batches have what the file lost: nothing has to be copied again."""
     root = write(tmp_path / "c", {1: {"a": LONG}, 2: {"a": LONG}})
     (root / "broker-1" / "a-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n")
     (step,) = plan(run("plan", root, "--format", "json"))["steps"]
     assert (step["kind"], step["brokers"]) == ("writeFile", [1])
-    assert step["file"]["content"] == "0\n1\n0 0\n"
+    assert [each["content"] for each in step["files"]] == ["0\n1\n0 0\n"]
     alone = run("plan", root / "broker-1").out
     assert "Repair that first" in alone
     assert "If another broker has the partition" not in alone

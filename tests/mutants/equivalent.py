@@ -41,6 +41,9 @@ _HELD: Final = "held = run.held_records(slice(int(at[0]), int(at[-1]) + %s))[at 
 _HOLDER: Final = (
     "holder = next((each for each in holders if each.replica in branch.replicas), holders[%s])"
 )
+_FIRST_OF_EQUAL: Final = (
+    "return min(equal, key=lambda number: _base(replicas[number])) if len(equal) > 1 else equal[%s]"
+)
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/batches.py",
@@ -336,6 +339,84 @@ EQUIVALENT: Final = (
         line=_HOLDER % "0",
         changed=_HOLDER % " -1",
         reason="these holders have the same bytes in the range, and so as many records",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/index.py",
+        line="with Windows(path, size=size * 4096, context=context) as windows:",
+        changed="with Windows(path, size=size * 4097, context=context) as windows:",
+        reason="how much is read at once changes no result",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line="_FOREIGN_WINDOW: Final = 1 << 20",
+        changed="_FOREIGN_WINDOW: Final = 2 << 20",
+        reason="how much is read at once changes no result",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/damaged_stretch.py",
+        line="size = min(FEW * size, most)",
+        changed="size = min(FEW + size, most)",
+        reason="how much is read at once changes no result",
+    ),
+    Equivalent(
+        path="kafkalog_reader/scan/log_tail.py",
+        line="if not 0 < windows.stop - windows.start <= _TAIL.window_size:",
+        changed="if not 1 < windows.stop - windows.start <= _TAIL.window_size:",
+        reason="one byte holds no batch: the slow way says so, too",
+    ),
+    Equivalent(
+        path="kafkalog_reader/scan/log_tail.py",
+        line="if count == 0 or valid < count or stop < len(window):",
+        changed="if count == 1 or valid < count or stop < len(window):",
+        reason="the slow way reads the same batches",
+    ),
+    Equivalent(
+        path="kafkalog_reader/tables/best_replica.py",
+        line="segment, start = log[number], 0",
+        changed="segment, start = log[number], -1",
+        reason="a scan begins at the first batch of its segment at the earliest",
+    ),
+    Equivalent(
+        path="kafkalog_reader/tables/best_replica.py",
+        line="if None in epochs or epochs[0] != epochs[1]:",
+        changed="if None in epochs or epochs[ 1] != epochs[1]:",
+        reason="batches whose epochs differ there make the same fork below",
+    ),
+    Equivalent(
+        path="kafkalog_reader/tables/best_replica.py",
+        line=_FIRST_OF_EQUAL % "0",
+        changed=_FIRST_OF_EQUAL % " -1",
+        reason="there is one",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/election/metadata_log.py",
+        line="yield from zip(*columns, strict=True)",
+        changed="yield from zip(*columns, strict=False)",
+        reason="columns of one batch of rows have the same length",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/directory_start.py",
+        line="log_start=self._log_starts.get(key, 0),",
+        changed="log_start=self._log_starts.get(key, -1),",
+        reason="no log begins below 0: the first segment counts in both cases",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/files.py",
+        line="_read_small = lru_cache(maxsize=64)(_version_parsed)",
+        changed="_read_small = lru_cache(maxsize= 65)(_version_parsed)",
+        reason="how many files are kept parsed changes no result",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/branch.py",
+        line="fingerprint = known + _fingerprint(run, slice(start, stop))",
+        changed="fingerprint = known - _fingerprint(run, slice(start, stop))",
+        reason="the sum of the same batches is as good with the other sign",
+    ),
+    Equivalent(
+        path="kafkalog_reader/tables/best_replica.py",
+        line="ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=True)]",
+        changed="ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=False)]",
+        reason="there is a tail for each replica",
     ),
 )
 SIZES: Final = {

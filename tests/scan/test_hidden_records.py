@@ -64,6 +64,19 @@ def test_the_partition_is_that_of_the_folder() -> None:
     assert place("00000000000000000000.log") is None
 
 
+def test_a_range_says_why_there_is_no_record() -> None:
+    hidden = HiddenRecords()
+    hidden.add_not_in_sync("broker-0/orders-3", (1, 2))
+    hidden.add_absent("orders-4")
+    hidden.add(damage_at(5))
+    found = {each.file: (each.is_missing, each.is_absent, each.in_sync) for each in hidden.ranges()}
+    assert found == {
+        "broker-0/orders-3": (False, False, (1, 2)),
+        "orders-4": (False, True, ()),
+        LOG: (False, False, ()),
+    }
+
+
 def test_damage_notes_what_it_passes_over() -> None:
     hidden, other = HiddenRecords(), HiddenRecords()
     damage = Damage(Mode.DROPMALFORMED, hidden=hidden)

@@ -186,3 +186,17 @@ def test_only_tables_planned_from_what_is_selected_have_known_plans(
     for _ in range(2):
         planned(evidence, table="findings")
     assert plans == ["made", "made"]
+
+
+def test_a_link_that_leads_elsewhere_is_planned_again(
+    evidence: Path, plans: list[str], tmp_path: Path
+) -> None:
+    """Nothing in the folder itself changes when what a link leads to does."""
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    for each in sorted(evidence.iterdir()):
+        (linked / each.name).symlink_to(each)
+    time.sleep(2 * SETTLED)
+    planned(linked, followLinks="true")
+    planned(linked, followLinks="true")
+    assert plans == ["made", "made"]

@@ -77,6 +77,17 @@ def test_all_refused_names_are_in_one_message() -> None:
     assert str(caught.value).count("; ") == 1
 
 
+def test_the_options_that_there_are_are_listed_once() -> None:
+    with pytest.raises(UsageError) as caught:
+        canonical({"%%%": "x", "tabel": "x", "&&&": "x", "path": "/a"})
+    names, listed = str(caught.value).split(". There are: ")
+    assert names == (
+        "no option named '%%%'; no option named 'tabel'. Did you mean 'table'?; "
+        "no option named '&&&'"
+    )
+    assert listed.split(", ")[:2] == ["path", "paths"]
+
+
 @pytest.mark.parametrize(
     ("name", "has", "lacks"),
     [

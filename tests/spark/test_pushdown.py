@@ -165,6 +165,15 @@ def test_offsets_that_pass_are_in_a_half_open_range(
     assert (narrowed.from_offset, narrowed.to_offset) == bounds
 
 
+def test_the_first_millisecond_behind_a_bound_is_not_read() -> None:
+    """Ten million seconds: a divisor that is off by one reads hours more."""
+    at = EPOCH + timedelta(seconds=10_000_000)
+    narrowed = narrow("records", ReadRequest(), LessThanOrEqual(("timestamp",), at))
+    assert narrowed == ReadRequest(to_timestamp=10_000_000_001)
+    narrowed = narrow("records", ReadRequest(), GreaterThanOrEqual(("timestamp",), at))
+    assert narrowed == ReadRequest(from_timestamp=10_000_000_000)
+
+
 @pytest.mark.parametrize("column", ["offset", "leaderEpoch", "timestamp"])
 def test_null_is_in_no_list_so_that_nothing_passes(column: str) -> None:
     narrowed = narrow("records", ReadRequest(), In((column,), [None]))

@@ -362,6 +362,8 @@ def test_a_checkpoint_of_another_query_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KafkaLogError, match="holds offsets of other-0, which its options do not"):
         reader(path, subscribe="t").partitions(start, end)
     assert read(lenient, start, end) == ["0:1"]  # one topic fewer is a choice
+    with pytest.raises(KafkaLogError, match="holds offsets of other-0, which its options do not"):
+        lenient.partitions({"t": {"0": 0}}, {"other": {"0": 1}})  # planned, but never finished
 
 
 @pytest.mark.spark

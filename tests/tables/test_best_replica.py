@@ -87,6 +87,17 @@ def test_a_fork_behind_an_old_epoch_checkpoint_is_found(tmp_path: Path) -> None:
     assert (lacking.first_offset, lacking.next_offset, lacking.is_fork) == (3, 4, True)
 
 
+def test_an_old_epoch_checkpoint_is_checked_in_the_segment_of_the_fork(tmp_path: Path) -> None:
+    write_replica(tmp_path, 1, [0, 0], checkpoint="0\n1\n0 0\n")
+    later = [batch(n, 1, leader_epoch=1) for n in (2, 3, 4)]
+    write_segment(tmp_path / "broker-1" / "t-0", later, base_offset=2)
+    write_replica(tmp_path, 2, [0, 0, 1, 1], checkpoint="0\n2\n0 0\n1 2\n")
+    best, lacking = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert best is not None
+    assert best.log_directory.broker_id == 1
+    assert not lacking
+
+
 def test_the_greatest_leader_epoch_wins_over_the_longest_log(
     two_leaders: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -400,3 +411,13 @@ def test_what_a_copy_holds_before_a_lost_first_segment_is_lacking(
     assert best is not None
     assert best.replica_name == "broker 1"
     assert list(map(str, found)) == lacking
+
+
+def test_of_copies_that_end_alike_the_one_without_a_lost_start_is_read(tmp_path: Path) -> None:
+    late = replica("5-9/e0 10-14/e0", high_watermark=10)
+    whole = replica("0-4/e0 5-9/e0 10-14/e0", high_watermark=10)
+    cluster(tmp_path, {1: late, 2: whole})
+    best, found = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert best is not None
+    assert best.replica_name == "broker 2"
+    assert not found

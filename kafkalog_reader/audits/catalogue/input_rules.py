@@ -18,6 +18,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     RESTORE_IDENTITY,
     SUPPLY_WHAT_IS_MISSING,
     USE_NEWER_READER,
+    USE_SUBFOLDER,
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
@@ -69,7 +70,7 @@ HOSTILE_NAME: Final = rule(
     "partition, or if a file with the suffix of a segment file does not begin with a number.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
-    actions=(MOVE_STRANGE_NAME,),
+    actions=(MOVE_STRANGE_NAME, USE_SUBFOLDER),
     roles=(Role.BESIDE_THE_LOGS, Role.NEVER_SETTLED),
 )
 UNREADABLE_FILE: Final = rule(
@@ -164,8 +165,9 @@ NOT_A_REPLICA_DIRECTORY: Final = rule(
     severity="I",
     title="a directory that is not a live replica",
     explanation="A -delete, -stray or -future directory. It is counted by size and not compared. "
-    "It is high where a future copy is beside its replica in one log directory: its broker does "
-    "not start. It is high, too, if a cluster has no partitions but such that its brokers set "
+    "It is high where a start fails at it: a future copy beside its replica in one log directory, "
+    "or damage in a folder that the broker loads although it serves nothing of it. It is high, "
+    "too, if a cluster has no partitions but such that its brokers set "
     "aside (-stray), and medium if some partitions have no other folder.",
     start="-delete is removed shortly after the start; -stray is kept. -future continues to catch "
     "up; a KRaft broker (3.7 and later) puts it in the place of its replica if the metadata log "

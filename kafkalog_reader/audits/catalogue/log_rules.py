@@ -13,7 +13,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     KEEP_OLD_SEGMENTS,
     LEAVE_ASIDE,
     MOVE_COPY_ASIDE,
-    MOVE_LOG_ASIDE,
+    MOVE_OUT,
     NOTHING_TO_DO,
     REBUILD_INDEX,
     REBUILD_SNAPSHOT,
@@ -334,5 +334,5 @@ STRAY_LOG: Final = rule(
     election="If this replica leads, its followers are behind it until the next record is "
     "produced, and then every copy has the gap.",
     reader="Lag is counted up to offsets that never existed.",
-    actions=(MOVE_LOG_ASIDE,),
+    actions=(MOVE_OUT,),
 )

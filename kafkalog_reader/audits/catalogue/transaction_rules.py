@@ -86,7 +86,8 @@ ABORTED_ENTRY_MISSING: Final = rule(
     severity="C",
     title="a transaction index lacks an aborted transaction",
     explanation="The log has data of a transaction and its abort marker, but the segment's "
-    ".txnindex does not list it, or is missing. Brokers accept that without a message.",
+    ".txnindex does not list it, or is missing. Brokers accept that without a message. Low where "
+    "the segment's .index is missing, too: then the start rebuilds both.",
     start="The start changes nothing, unless it recovers the segment: that rebuilds the index.",
     election="The leader's index decides what consumers get.",
     reader="Consumers with read_committed get the aborted records as if they were committed.",
@@ -99,7 +100,8 @@ ABORTED_ENTRY_EXTRA: Final = rule(
     "aborted-entry-extra",
     severity="C",
     title="a transaction index lists a transaction that was not aborted",
-    explanation="An entry names an offset at which the log has no abort marker of that producer.",
+    explanation="An entry names an offset at which the log has no abort marker of that producer. "
+    "Low where the segment's .index is missing: then the start rebuilds both.",
     start="The start changes nothing, unless it recovers the segment: that rebuilds the index.",
     election="The leader's index decides what consumers get.",
     reader="Consumers with read_committed may miss committed records of that producer.",

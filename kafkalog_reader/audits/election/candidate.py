@@ -28,6 +28,8 @@ class Candidate:
         unreplaceable: damaged batches that its log still has after the start, and that no other
             replica has intact.
         damaged: all damaged batches here, even if another copy has them intact.
+        unreadable_from: the first damage that its log still has after the start, below its end:
+            consumers do not get past it, and a new copy of the log ends there.
         cut_transactions: first offsets of the transactions that the log's end cuts off from their
             marker, which another disk has: they would stay open for ever (KL-713).
         hidden: offsets [first, next) between sound batches, where damage hides what was there.
@@ -52,6 +54,7 @@ class Candidate:
     batch_start: Callable[[int], int | None] = field(compare=False)
     records_cut_at_start: int = 0
     damaged: int = 0
+    unreadable_from: int | None = None
     cut_transactions: tuple[int, ...] = ()
     hidden: tuple[tuple[int, int], ...] = ()
     is_start_lost: bool = False

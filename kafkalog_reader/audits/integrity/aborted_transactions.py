@@ -7,10 +7,13 @@ logs are compared that no cleaner has touched (T05); first offsets may differ (T
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.catalogue.actions import REBUILT_AT_START
+from kafkalog_reader.audits.catalogue.index_rules import INDEX_MISSING
 from kafkalog_reader.audits.catalogue.transaction_rules import (
     ABORTED_ENTRY_EXTRA,
     ABORTED_ENTRY_MISSING,
@@ -125,7 +128,7 @@ class AbortedTransactionCheck:
         file = self._file(segment)
         lacks = "has no entry" if segment.transaction_index_size is not None else "is missing"
         many = f"; {len(markers):,} such transactions" if len(markers) > 1 else ""
-        yield finding(
+        found = finding(
             ABORTED_ENTRY_MISSING,
             f"{file} {lacks}, but the log has the aborted transaction of producer {producer_id} "
             f"from offset {first:,} to its marker at {offset:,}{many}",
@@ -140,6 +143,7 @@ class AbortedTransactionCheck:
             },
             repairs=self._moves(segment),
         )
+        yield self._unless_rebuilt(found, segment)
 
     def _extra(
         self, segment: SegmentFiles, entries: NDArray[Any], extra: NDArray[np.intp]
@@ -148,7 +152,7 @@ class AbortedTransactionCheck:
         entry = {name: int(entries[number][name]) for name in entries.dtype.names or ()}
         file = self._file(segment)
         many = f"; {len(extra):,} such entries" if len(extra) > 1 else ""
-        return finding(
+        found = finding(
             ABORTED_ENTRY_EXTRA,
             f"{file}: entry {number:,} lists a transaction of producer {entry['producer_id']} with "
             f"an abort marker at offset {entry['last_offset']:,}, but the log has no such marker"
@@ -159,6 +163,24 @@ class AbortedTransactionCheck:
             size_in_bytes=TRANSACTION_INDEX_ENTRY.size,
             evidence={"entry": number, **entry, "entries": len(extra)},
             repairs=self._moves(segment),
+        )
+        return self._unless_rebuilt(found, segment)
+
+    def _unless_rebuilt(self, found: Finding, segment: SegmentFiles) -> Finding:
+        """The finding; low where the next start writes the transaction index again by itself.
+
+        A start that finds no offset index recovers the segment. Source: Kafka 3.9,
+        LogLoader#loadSegmentFiles, LogSegment#recover; seen on 3.9.1.
+        """
+        if segment.offset_index_size is not None:
+            return found
+        return replace(
+            found,
+            severity="L",
+            message=f"{found.message}; the start rebuilds it, because the .index is missing",
+            actions=(REBUILT_AT_START,),
+            caused_by=f"{INDEX_MISSING} {self._replica.file(_name(segment, 'index'))} None",
+            repairs=(),
         )
 
     def _file(self, segment: SegmentFiles) -> str:

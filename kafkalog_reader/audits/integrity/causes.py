@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX
 from kafkalog_reader.audits.catalogue.batch_rules import (
     TIMESTAMP_IMPLAUSIBLE,
 )
@@ -46,6 +47,10 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
     Within a segment, the first damaged place explains later findings of its batches and indexes; in
     the replica, the first damage explains findings of checkpoints and of the borders between
     segments. A lost log end explains these too, and findings of the last segment's indexes.
+
+    An index is not to be moved aside where its log is damaged: the start reads that segment again,
+    even with a clean-shutdown marker, and cuts it at the first damaged batch, or aborts at one with
+    too high a base offset. Source: Kafka 3.9, LogLoader#loadSegmentFiles, LogSegment#recover.
 
     Args:
         found: the findings of one replica.
@@ -148,6 +153,8 @@ def _explained(
         cause = first or (misleading if each.code == END_WILL_BE_MISREAD else None)
     if cause is None or cause is each:
         return each
+    if cause.code in _DAMAGE and each.actions[0] == REBUILD_INDEX and each.file != cause.file:
+        each = replace(each, actions=cause.actions, repairs=())
     return replace(each, caused_by=f"{cause.code} {cause.file} {cause.position}")
 
 

@@ -10,9 +10,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
-    MOVE_FUTURE_COPY,
     START_WITHOUT_CHECKPOINT,
     SUPPLY_WHAT_IS_MISSING,
+    USE_SUBFOLDER,
 )
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     CHECKPOINT_MISSING,
@@ -23,7 +23,6 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import (
 from kafkalog_reader.audits.catalogue.input_rules import (
     DUPLICATE_REPLICA_DIRECTORY,
     HOSTILE_NAME,
-    NOT_A_REPLICA_DIRECTORY,
     UNCLEAN_SHUTDOWN,
     UNREADABLE_FILE,
     UNSAFE_PATH_SKIPPED,
@@ -37,6 +36,7 @@ from kafkalog_reader.audits.integrity.checkpoint_findings import (
 )
 from kafkalog_reader.audits.integrity.file_repair import Move, RunAgain, move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.other_folders import other_folder_finding
 from kafkalog_reader.audits.integrity.partial_copy import (
     folders_of_siblings,
     is_partial_copy,
@@ -57,6 +57,7 @@ from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import (
     METADATA_TOPIC,
     NOT_A_PARTITION,
+    OF_FILE_SYSTEM,
     OFFSET_CHECKPOINTS,
     parse_directory_name,
     shown,
@@ -204,13 +205,15 @@ def _unsafe_and_strange(
         elif is_of_broker and stat.S_ISDIR(mode) and stops_start(entry.name):
             why = why_it_stops(place.log_directory, entry.name)
             problem = f"{file}: the broker does not start: {why}"
+            stays = entry.name in OF_FILE_SYSTEM
             found = finding(
                 HOSTILE_NAME,
                 problem,
                 severity="H",
                 directory=place,
                 file=file,
-                repairs=(_leave_or_rename(place.log_directory, entry.name),),
+                actions=(USE_SUBFOLDER,) if stays else None,
+                repairs=() if stays else (_leave_or_rename(place.log_directory, entry.name),),
             )
         elif (
             stat.S_ISDIR(mode) and name is None and entry.name not in NOT_A_PARTITION
@@ -218,20 +221,8 @@ def _unsafe_and_strange(
             problem = f"{file}: not a name that Kafka gives a file or folder here"
             found = finding(HOSTILE_NAME, problem, directory=place, file=file)
         elif name is not None and name.state is not None:
-            size = _size(entry.path)
-            is_fatal = is_of_broker and entry.name in futures
-            found = finding(
-                NOT_A_REPLICA_DIRECTORY,
-                f"{file}: the broker does not start: it fails to rename this future copy, because "
-                "its replica is in the same log directory"
-                if is_fatal
-                else f"{file}: {size:,} bytes, not a replica",
-                severity="H" if is_fatal else None,
-                directory=place,
-                file=file,
-                size_in_bytes=size,
-                actions=(MOVE_FUTURE_COPY,) if is_fatal else None,
-                repairs=(move_aside(place.log_directory.path, entry.name),) if is_fatal else (),
+            found = other_folder_finding(
+                place.log_directory, entry, futures, is_loaded=is_of_broker
             )
         if found is not None:
             listed += 1
@@ -250,14 +241,6 @@ def _partition_of(name: str) -> Partition | None:
     """The partition whose live replica a folder is, by its name."""
     parsed = parse_directory_name(name)
     return None if parsed is None or parsed.state else (parsed.topic, parsed.partition)
-
-
-def _size(path: str) -> int:
-    try:
-        with os.scandir(path) as entries:
-            return sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
-    except OSError:
-        return 0
 
 
 def _checkpoints(

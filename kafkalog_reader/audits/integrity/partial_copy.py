@@ -48,8 +48,12 @@ def is_partial_copy(named: Collection[Partition], folders: Collection[Partition]
 
 def is_part_of_log_directory(root: LogDirectory) -> bool:
     """The same for a log directory; one that cannot be listed is not a partial copy."""
-    folders = _folders(root.path) | folders_of_siblings(root)
-    return is_partial_copy(named_partitions(root), folders)
+    return is_partial_copy(named_partitions(root), folders_of(root))
+
+
+def folders_of(root: LogDirectory) -> set[Partition]:
+    """Partitions with a folder there, in any state, or in another log directory of the broker."""
+    return _folders(root.path) | folders_of_siblings(root)
 
 
 def folders_of_siblings(root: LogDirectory) -> set[Partition]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import COMPARE_REPLICAS
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.election_rules import (
     CLEAN_LEADER_AVAILABLE,
     EVERY_LEADER_LOSES_COMMITTED,
@@ -22,6 +24,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.lost_start import lacking_starts
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.audits.recovery.recovery import Recovery
 
@@ -161,11 +164,20 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
         who, bound = "whoever leads", ""
         if unseen:
             who, bound = "whichever supplied copy leads", f"; {unseen} may hold them"
-        if audit.merge is not None and not audit.merge.lost:
-            who, bound = f"with the copies as they are, {who}", "; a log merged of them has all"
+        may_merge = not unseen and (
+            audit.relation is Verdict.DAMAGED_RECOVERABLE or any(lacking_starts(audit))
+        )
+        if may_merge:
+            who, bound = (
+                f"with the copies as they are, {who}",
+                "; a log merged of them may have all",
+            )
         yield finding(
             EVERY_LEADER_LOSES_COMMITTED,
             f"{who}, records are lost that are or may be committed{bound}",
+            actions=(COMPARE_REPLICAS, *CATALOGUE[EVERY_LEADER_LOSES_COMMITTED].actions)
+            if may_merge
+            else None,
             records_at_risk=best.lacking.total,
             committed=best.lacking.state,
         )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.log_summary import spoilt
+from kafkalog_reader.audits.comparison.verdict import is_damage
 from kafkalog_reader.audits.election.candidate import Candidate
 from kafkalog_reader.audits.election.candidates import Election, elections
 from kafkalog_reader.audits.election.membership import is_member
@@ -168,9 +169,28 @@ def _candidate(replica: ReplicaAudit, start: Recovery | LocatedError) -> Candida
             if loaded is None
             else replica.damaged.alone_below(loaded.log_end_offset)
         ),
+        unreadable_from=_unreadable_from(replica, loaded),
         hidden=hidden_offsets(replica.summary.stops),
         records=lambda first, following: count_records(
             directory, first, following, replica.summary.stops
         ),
         batch_start=lambda target: first_batch_cut(directory, target),
     )
+
+
+def _unreadable_from(replica: ReplicaAudit, log: EpochLog | None) -> int | None:
+    """The first damaged offset of the log that a start leaves; None if it leaves no damage."""
+    if log is None:
+        return None
+    rows = replica.damaged.rows()
+    served = rows.first_offset[rows.next_offset > log.log_start_offset]
+    found = [int(served[0])] if len(served) else []
+    found += [
+        stop.where.offset
+        for stop in replica.summary.stops
+        if is_damage(stop)
+        and stop.where.offset is not None
+        and (stop.next_offset is None or stop.next_offset > log.log_start_offset)
+    ]
+    first = min(found, default=log.log_end_offset)
+    return first if first < log.log_end_offset else None

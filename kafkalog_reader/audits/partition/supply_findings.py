@@ -158,7 +158,8 @@ def renamed_text(renamed: Sequence[PartitionDirectory], lacking: Sequence[int]) 
     promoted = {each.log_directory.broker_id for each in moving}
     text = "" if promoted.issuperset(lacking) else ": it will create an empty one"
     if others:
-        text += f"; {_names(others)} may hold its records, but the broker does not load that"
+        does = "deletes" if all(each.state == "delete" for each in others) else "does not load"
+        text += f"; {_names(others)} may hold its records, but the broker {does} that"
     if moving:
         name = f"{moving[0].topic}-{moving[0].partition}"
         text += (

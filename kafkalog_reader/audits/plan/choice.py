@@ -89,6 +89,7 @@ class Choice:
         others: brokers whose copy must not lead: they start once one of ``equals`` leads.
         electable: node ids that the controller may elect by itself: the ISR, the ELR and the last
             known ELR; None if that is unknown.
+        led_by: the leader by the metadata log; None if there is none, or it is unknown.
         why_unknown: why ``electable`` is unknown; empty if no metadata log was supplied.
         stays_leaderless: whether the controller elects nobody by itself: only eligible leader
             replicas (ELR) may lead, and each of them crashed, which takes it from the ELR as soon
@@ -128,6 +129,8 @@ class Choice:
         size_in_bytes: of the leader's log.
         allows_unclean: whether the topic's own configuration allows unclean election.
         is_sound: whether the leader's copy has no damaged batch.
+        unreadable_from: the first damage that a leader's log still has after its start; no other
+            copy can be made of that log then.
         has_zeros_at_end: whether the longest copies end with zeros, where more may have been.
         log_starts: log start offsets by broker.
         cluster_id: of the copies; None if it is unknown.
@@ -139,6 +142,7 @@ class Choice:
     equals: frozenset[int]
     others: frozenset[int]
     electable: frozenset[int] | None
+    led_by: int | None = None
     why_unknown: str = ""
     stays_leaderless: bool = False
     lost: tuple[LostRecords, ...] = ()
@@ -168,6 +172,7 @@ class Choice:
     size_in_bytes: int = 0
     allows_unclean: bool = False
     is_sound: bool = True
+    unreadable_from: int | None = None
     has_zeros_at_end: bool = False
     log_starts: Mapping[int, int] = field(default_factory=dict)
     cluster_id: str | None = None
@@ -198,6 +203,11 @@ class Choice:
         """
         is_alone = len(self.paths) == 1
         return self.merge is not None and (not is_alone or len(self.assigned) == 1)
+
+    @property
+    def reassigned(self) -> tuple[int, ...]:
+        """Brokers whose copy stays different until it is made again from the leader's."""
+        return self.apart if self.unreadable_from is None else ()
 
     @property
     def waits_for_files(self) -> bool:

@@ -42,7 +42,7 @@ from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import LogDirectory
 
+_DAMAGE: Final = codes_with(Role.DAMAGE)
 _NOT_READ: Final = codes_with(Role.NOT_READ)
 _SEVERE: Final = "CH"
 _REPAIRED_FIRST: Final = codes_with(Role.REPAIRED_BEFORE_START)
@@ -144,7 +145,8 @@ def choice_of(
         if (each.silent_divergence is not None or _broker(each.follower) in lacking_start)
         and _broker(each.follower) not in aside
     )
-    lost = _lost_by_steps(audit, best, aside, apart)
+    unreadable_from = _unreadable_from(held, equals)
+    lost = _lost_by_steps(audit, best, aside, apart if unreadable_from is None else ())
     return Choice(
         topic=topic,
         partition=partition,
@@ -152,6 +154,7 @@ def choice_of(
         equals=equals - aside,
         others=others,
         electable=electable(audit),
+        led_by=None if membership is None or membership.leader < 0 else membership.leader,
         why_unknown=why_unknown(audit, has_metadata=has_metadata),
         stays_leaderless=stays_leaderless(audit),
         lost=lost,
@@ -208,6 +211,7 @@ def choice_of(
         size_in_bytes=best.candidate.replica.size_in_bytes,
         allows_unclean=allows_unclean,
         is_sound=not best.candidate.damaged,
+        unreadable_from=unreadable_from,
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
         cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
     )
@@ -239,15 +243,17 @@ def _without_markers(
 ) -> dict[int, tuple[Repair, ...]]:
     """By broker, how it recovers a log that its clean-shutdown marker contradicts.
 
-    Only where its start removes records: trusting the marker, it reads stale indexes.
+    Where its start removes records, because by the marker it trusts stale indexes; and where the
+    log has no damage at which a recovery would cut it.
     """
     losing = {each.broker_id for each in losses if each.records and not each.is_down}
+    damaged = {each.directory for each in found if each.code in _DAMAGE}
     return {
         root.broker_id: (move_aside(root.path, CLEAN_SHUTDOWN),)
         for each in found
         if each.code == CLEAN_MARKER_CONTRADICTED and each.directory is not None
         for root in [each.directory.log_directory]
-        if root.broker_id in losing
+        if root.broker_id in losing or each.directory not in damaged
     }
 
 
@@ -286,6 +292,14 @@ def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
         ),
         candidate.cut_transactions,
         election.cost,
+    )
+
+
+def _unreadable_from(held: Iterable[Election], leaders: Collection[int]) -> int | None:
+    """The first damaged offset of the logs that may lead; None if they have none."""
+    candidates = [each.candidate for each in held if _broker(each.candidate) in leaders]
+    return min(
+        (c.unreadable_from for c in candidates if c.unreadable_from is not None), default=None
     )
 
 

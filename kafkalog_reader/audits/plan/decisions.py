@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.actions import KEEP_DELETED_FOLDER, RETURN_DIRECTORY
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    META_PROPERTIES_PROBLEM,
+    REPLICA_DIRECTORY_MISSING,
+)
 from kafkalog_reader.audits.catalogue.log_rules import STRAY_LOG
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
 
 _RENAME_FIRST: Final = "first {what}, and make the plan again"
 _FOLDERS_FIRST: Final = f"give folders the names of their partitions ({REPLICA_DIRECTORY_MISSING})"
+_DELETED_FIRST: Final = (
+    f"move folders that a start deletes out of the log directories ({REPLICA_DIRECTORY_MISSING})"
+)
 _LOGS_FIRST: Final = f"move aside log files that are none ({STRAY_LOG})"
 _SEGMENTS_FIRST: Final = "give segments their names back ({code})"
 
@@ -55,6 +62,7 @@ class Decisions:
         self._has_metadata_log = False
         self._advised: set[str] = set()
         self._first = ""
+        self._exchanged = ""
 
     def __len__(self) -> int:
         return len(self._decided)
@@ -124,6 +132,8 @@ class Decisions:
             place = each.directory
             if place is None:
                 continue
+            if each.code == META_PROPERTIES_PROBLEM and RETURN_DIRECTORY in each.actions[1:]:
+                self._exchanged = each.message
             if (lost := lost_whole(each)) is not None:
                 self._lost_already.append(lost)
             if each.code == REPLICA_DIRECTORY_MISSING and place.topic is not None:
@@ -140,8 +150,10 @@ class Decisions:
         is_placed: bool = False,
         end: int | None = None,
     ) -> None:
-        if any(each.code == REPLICA_DIRECTORY_MISSING and each.repairs for each in found):
-            self._first = self._first or _FOLDERS_FIRST
+        for each in found:
+            if each.code == REPLICA_DIRECTORY_MISSING and each.repairs:
+                is_deleted = each.actions[0] == KEEP_DELETED_FOLDER
+                self._first = self._first or (_DELETED_FIRST if is_deleted else _FOLDERS_FIRST)
         self._severe += [
             OpenFinding(
                 name=name,
@@ -189,6 +201,7 @@ class Decisions:
             has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
             is_without_metadata=0 not in self._meta_versions and not self._has_metadata_log,
             advised=self._advised,
+            exchanged=self._exchanged,
             quorums=quorums,
         )
 

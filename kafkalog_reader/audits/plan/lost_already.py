@@ -43,6 +43,8 @@ class LostAlready:
     is_end: bool = False
     is_whole: bool = False
     """Whether no copy of the partition was supplied."""
+    brokers: tuple[int, ...] = ()
+    """Those that have no folder of it any more, and create an empty replica."""
 
     @property
     def name(self) -> str:
@@ -98,14 +100,17 @@ def lost_whole(found: Finding) -> LostAlready | None:
         or place.topic is None
     ):
         return None
-    committed = int(dict(found.evidence)["highWatermark"])
+    evidence = dict(found.evidence)
+    held, committed = int(evidence["heldBelow"]), int(evidence["highWatermark"])
     return LostAlready(
         topic=place.topic,
         partition=place.partition or 0,
-        first_offset=0,
+        first_offset=held,
         next_offset=committed or None,
         is_committed=committed > 0,
-        is_whole=True,
+        is_end=held > 0,
+        is_whole=not held,
+        brokers=tuple(map(int, evidence["brokers"].split(", "))),
     )
 
 

@@ -55,6 +55,8 @@ class Plan:
         has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
         is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        exchanged: which paths were given with each other's node ids: the labels are wrong, or the
+            disks of brokers are exchanged; empty if none were.
         quorums: of the controllers whose metadata log was supplied.
     """
 
@@ -72,6 +74,7 @@ class Plan:
     has_zookeeper: bool = False
     is_without_metadata: bool = False
     advised: frozenset[str] = frozenset()
+    exchanged: str = ""
     quorums: tuple[QuorumAudit, ...] = ()
 
     @property
@@ -187,7 +190,7 @@ class Plan:
         What a start removes from one of several copies counts only if no other copy holds it.
         """
         starts = self.start_losses if self.is_one_broker else self.down
-        never_equal = self.apart or any(c.refetching or c.epoch_rows for c in self.choices)
+        never_equal = self.reassigned or any(c.refetching or c.epoch_rows for c in self.choices)
         first = self.merged or self.waiting or self.missing_directories or self.unsafe_quorums
         first = first or self.empty_directories
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
@@ -239,8 +242,10 @@ class Plan:
         named |= {each.choice.name for start in self.order.starts for each in start.settled}
         named |= {choice.name for choice, _ in self.set_aside}
         named |= {each.choice.name for each in self.order.replaced}
-        named |= {c.name for c in self.choices if c.lost or c.apart or c.refetching or c.epoch_rows}
-        return frozenset(named | {c.name for c in self.choices if c.merge is not None})
+        named |= {c.name for c in self.choices if c.lost or c.refetching or c.epoch_rows}
+        named |= {c.name for c in self.reassigned}
+        named -= {c.name for c in self.unreadable}
+        return frozenset(named | {c.name for c in self.merged})
 
     @property
     def went_back(self) -> Mapping[int, str]:
@@ -251,12 +256,18 @@ class Plan:
     @property
     def is_clean(self) -> bool:
         """Whether nothing is wrong and the brokers may be started in any order."""
-        return not (self.has_work or self.open_findings or self.unanswered or self.went_back)
+        is_open = self.unanswered or self.went_back or self.exchanged
+        return not (self.has_work or self.open_findings or is_open)
 
     @property
-    def apart(self) -> tuple[Choice, ...]:
-        """Partitions whose copies stay different for ever."""
-        return tuple(c for c in self.choices if c.apart)
+    def reassigned(self) -> tuple[Choice, ...]:
+        """Partitions of which copies stay different for ever, unless they are made again."""
+        return tuple(c for c in self.choices if c.reassigned)
+
+    @property
+    def unreadable(self) -> tuple[Choice, ...]:
+        """Partitions whose leader has damage that consumers and new copies do not get past."""
+        return tuple(c for c in self.choices if c.unreadable_from is not None)
 
     @property
     def merged(self) -> tuple[Choice, ...]:
@@ -310,6 +321,7 @@ def plan_of(
     has_zookeeper: bool = False,
     is_without_metadata: bool = False,
     advised: Iterable[str] = (),
+    exchanged: str = "",
     quorums: Iterable[QuorumAudit] = (),
 ) -> Plan:
     """Make one procedure for all partitions.
@@ -326,6 +338,7 @@ def plan_of(
         has_zookeeper: whether the cluster has ZooKeeper and no metadata log.
         is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        exchanged: which paths were given with each other's node ids.
         quorums: of the controllers whose metadata log was supplied.
     """
     choices, unanswered = [], []
@@ -363,6 +376,7 @@ def plan_of(
         has_zookeeper=has_zookeeper,
         is_without_metadata=is_without_metadata,
         advised=frozenset(advised),
+        exchanged=exchanged,
         quorums=tuple(quorums),
     )
 

@@ -98,6 +98,7 @@ def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, A
         "lostRecords": lost.total,
         "maxLostInDamagedBatches": lost.damaged,
         "maxLostCommittedInDamagedBatches": lost.damaged_known,
+        "maxLostPossiblyCommittedInDamagedBatches": lost.damaged_possible,
         "lostCommittedRecords": lost.known,
         "lostPossiblyCommittedRecords": lost.possible,
         "lostRecordsCommittedOnlyIfUnclean": lost.only_if_unclean,

@@ -85,6 +85,12 @@ _FOLLOWER: Final = object_of(
 _LOST_RANGE: Final = object_of(
     {"replicas": list_of(TEXT), **typed(INTEGER, "firstOffset", "nextOffset"), **LOST}
 )
+_MERGED_LOG: Final = object_of(
+    {
+        **typed(INTEGER, "readableOffsets", "gainedOffsets", "correctedBatches"),
+        "lostRanges": list_of(object_of(typed(INTEGER, "firstOffset", "nextOffset"))),
+    }
+)
 _ELECTION: Final = object_of(
     {
         "rank": INTEGER,
@@ -130,6 +136,8 @@ def partition_schema() -> Schema:
             notKnown=list_of(TEXT),
             ranges=list_of(_RANGE),
             differences=list_of(_DIFFERENCE),
+            lostAtStart=or_null(_LOST_RANGE),
+            mergedLog=or_null(_MERGED_LOG),
             elections=list_of(_ELECTION),
             actions=list_of(_ACTION),
             findings=list_of(row_of(FindingsTable.columns)),

@@ -80,5 +80,6 @@ LOST: Final = typed(
     "lostUncommittedRecords",
     "maxLostInDamagedBatches",
     "maxLostCommittedInDamagedBatches",
+    "maxLostPossiblyCommittedInDamagedBatches",
 )
 """Counts of what an election or a step loses."""

@@ -74,7 +74,7 @@ def plan_schema() -> Schema:
         "checks": list_of(object_of({"command": TEXT, "expected": list_of(TEXT)})),
         "election": or_null(object_of(election)),
         "reassignment": or_null(object_of(reassignment)),
-        "file": or_null(object_of(typed(TEXT, "path", "content"))),
+        "files": list_of(object_of(typed(TEXT, "path", "content"))),
         "lost": list_of(object_of({"topic": TEXT, "partition": INTEGER, **lost_range})),
     }
     replaced = {"topic": TEXT, **typed(INTEGER, "partition", "brokerId", "byBrokerId")}

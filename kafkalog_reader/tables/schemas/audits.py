@@ -218,6 +218,7 @@ ELECTIONS: Final = (
         "and the offsets between sound batches",
     ),
     Column("maxLostCommittedInDamagedBatches", pa.int64(), "of these, known to be committed"),
+    Column("maxLostPossiblyCommittedInDamagedBatches", pa.int64(), "of these, may be committed"),
     Column("keptApartRecords", pa.int64(), "on followers only, as the leader lacks them"),
     Column("keptApartCommittedRecords", pa.int64(), "of these, committed"),
     Column("keptApartPossiblyCommittedRecords", pa.int64(), "of these, possibly committed"),

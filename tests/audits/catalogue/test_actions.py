@@ -14,6 +14,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
     FETCH_METADATA_AGAIN,
     FORCE_RECOVERY,
+    KEEP_DELETED_FOLDER,
     LEAVE_ONE_OUT,
     LET_BEST_LEAD,
     MOVE_FUTURE_COPY,
@@ -73,6 +74,7 @@ def test_an_action_is_requested_by_a_rule(code: str) -> None:
         MOVE_FUTURE_COPY,
         RENAME_STRAY,
         RETURN_DIRECTORY,
+        KEEP_DELETED_FOLDER,
         SET_NO_OFFSET_YET,
     }
     assert code in asked | by_place

@@ -129,3 +129,7 @@ def test_counts_add_up_and_the_strongest_state_speaks() -> None:
     assert (count.total, count.state) == (15, "known")
     assert CommitCount(possible=1).state == "possible"
     assert CommitCount(only_if_unclean=1, uncommitted=1).state == "none"
+
+
+def test_a_log_without_batches_has_a_last_epoch_below_all() -> None:
+    assert (history().last_epoch, history((0, 0, 3)).last_epoch) == (-1, 0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures.builder import EPOCH_MILLIS, Batch, cluster, data_batch, marker_batch, replica
+from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX, REBUILT_AT_START
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
@@ -119,6 +120,32 @@ def test_an_entry_without_an_abort_marker_is_extra(tmp_path: Path, entry: tuple[
     write(index(directory), entries)
     (only,) = found(directory)
     assert (only.code, only.position) == ("KL-708", entries.index(entry) * 34)
+
+
+@pytest.mark.parametrize(
+    ("code", "entries"),
+    [("KL-707", None), ("KL-707", ENTRIES[:1]), ("KL-708", [*ENTRIES, (0, 8, 10, 10, 11)])],
+)
+def test_a_start_that_finds_no_offset_index_rebuilds_both(
+    tmp_path: Path, code: str, entries: list[tuple[int, ...]] | None
+) -> None:
+    """On brokers of 3.9.1 the files were byte for byte as before: LogSegment#recover."""
+    directory = written(tmp_path)
+    index(directory).unlink()
+    if entries is not None:
+        write(index(directory), entries)
+    offset_index = index(directory).with_suffix(".index")
+    (severe,) = found(directory)
+    assert (severe.code, severe.severity, severe.actions) == (code, "C", (REBUILD_INDEX,))
+    offset_index.unlink()
+    (low,) = found(directory)
+    assert (low.code, low.severity, low.actions, low.repairs) == (
+        code,
+        "L",
+        (REBUILT_AT_START,),
+        (),
+    )
+    assert low.caused_by == f"KL-201 t-0/{offset_index.name} None"
 
 
 def test_old_brokers_list_markers_that_end_nothing(tmp_path: Path) -> None:

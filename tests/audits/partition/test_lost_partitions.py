@@ -1,4 +1,4 @@
-"""KL-310 of partitions that the metadata log has and no log directory: copies of a real cluster."""
+"""KL-310 of partitions that brokers had and no log directory has: copies of a real cluster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from fixtures import captures
-from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY, RENAME_FOLDER
+from kafkalog_reader.audits.catalogue.actions import (
+    KEEP_DELETED_FOLDER,
+    LOOK_FOR_A_COPY,
+    RENAME_FOLDER,
+)
 from kafkalog_reader.audits.integrity.file_repair import Move
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
@@ -111,10 +115,85 @@ def test_the_whole_cluster_has_all_partitions() -> None:
     assert found_in(captures.path(CAPTURE)) == []
 
 
-def test_without_the_metadata_log_nothing_is_known(state: Path) -> None:
+def without_metadata(state: Path) -> Path:
     for folder in state.glob("*/__cluster_metadata-0"):
         shutil.rmtree(folder)
+    return state
+
+
+def test_without_the_metadata_log_checkpoints_name_what_is_lost(state: Path) -> None:
+    """As in a cluster with ZooKeeper. The capture has a high watermark of 4 on each broker."""
+    (found,) = found_in(without_metadata(state))
+    assert (found.severity, found.confidence, found.actions) == (
+        "C",
+        "possible",
+        (LOOK_FOR_A_COPY,),
+    )
+    assert found.message == (
+        "no supplied broker has a folder of it, which the checkpoints of brokers 0, 1 and 2 name: "
+        "they will create empty ones; by a checkpoint, records below offset 4 were committed"
+    )
+
+
+def test_without_any_row_nothing_is_known(state: Path) -> None:
+    without_checkpoints(without_metadata(state))
     assert found_in(state) == []
+
+
+def test_of_one_broker_without_a_metadata_log_its_directory_says_what_is_missing(
+    state: Path,
+) -> None:
+    without_metadata(state)
+    assert found_in(state / "broker-1") == []
+    answer = CliRunner().invoke(verify_command, [str(state / "broker-1")], standalone_mode=False)
+    assert "KL-310 HIGH" in " ".join(answer.stdout.split())
+
+
+def deleted_folder(state: Path, end: int) -> Path:
+    """A replica that left broker 1, with the first ``end`` of its four batches of equal size."""
+    folder = state / "broker-1" / f"t-0.{'0' * 32}-delete"
+    shutil.copytree(captures.path(CAPTURE) / "broker-1" / "t-0", folder)
+    log = folder / "00000000000000000000.log"
+    with log.open("r+b") as file:
+        file.truncate(log.stat().st_size // 4 * end)
+    return folder
+
+
+def test_a_deleted_folder_with_the_last_records_leaves_before_a_start(state: Path) -> None:
+    """LogManager#loadLog gives a -delete folder to the deletion of logs; seen on 3.9.1."""
+    without_metadata(state)
+    rows = [*(state / "broker-1").glob("re*-offset-checkpoint")]
+    assert len(rows) == 2
+    for path in rows:
+        path.write_text("0\n0\n")
+    folder = deleted_folder(state, 3)
+    (found,) = found_in(state)
+    assert (found.severity, found.actions[0]) == ("C", KEEP_DELETED_FOLDER)
+    assert "on broker 1 may hold its records, but the broker deletes that" in found.message
+    target = state / "aside" / "broker-1" / "t-0"
+    assert found.repairs == (Move(path=str(folder), target=str(target)),)
+    target.parent.mkdir(parents=True)
+    folder.rename(target)
+    (found,) = found_in(*(state / f"broker-{broker}" for broker in BROKERS))
+    assert (found.severity, found.repairs) == ("C", ())
+    assert f"moved aside: {target}; what is there ends before offset 3" in found.message
+
+
+def test_a_deleted_folder_with_all_that_was_committed_is_not_critical(state: Path) -> None:
+    deleted_folder(without_metadata(state), 4)
+    for path in (state / "broker-1").glob("re*-offset-checkpoint"):
+        path.write_text("0\n0\n")
+    (found,) = found_in(state)
+    assert (found.severity, found.actions[0]) == ("H", KEEP_DELETED_FOLDER)
+
+
+@pytest.mark.parametrize("command", [verify_command, replica_diff, plan_command])
+def test_commands_say_once_what_checkpoints_alone_name(state: Path, command: click.Command) -> None:
+    answer = CliRunner().invoke(command, [str(without_metadata(state))], standalone_mode=False)
+    assert answer.return_value == 1
+    words = " ".join(answer.stdout.split())
+    assert words.count("which the checkpoints of brokers 0, 1 and 2 name") == 1
+    assert "there is no such folder" not in words
 
 
 def test_other_topics_are_not_asked_about(state: Path) -> None:

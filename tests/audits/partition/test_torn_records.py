@@ -51,6 +51,16 @@ def write(
     return [str(path) for path in directories.values()]
 
 
+def numbers(lost: dict[str, Any]) -> str:
+    """How many were committed, as text has it."""
+    known, possible = lost["lostCommittedRecords"], lost["lostPossiblyCommittedRecords"]
+    if not known + possible:
+        return "none committed"
+    parts = [f"{known} committed"] if known else []
+    word = "" if known else " committed"
+    return ", ".join([*parts, *([f"{possible} possibly{word}"] if possible else [])])
+
+
 @pytest.mark.parametrize(
     ("logs", "high_watermarks", "clean", "words", "range_", "total"),
     [
@@ -87,6 +97,14 @@ def test_the_commands_agree(
     offsets = f"(offsets {first} to {following - 1} in a torn batch of broker 1)"
     assert (f"LOST AT START: {words} {offsets}" in text) is bool(words)
     assert ("LOST AT START" in text) is bool(words)
+    compared = json.loads(asked(replica_diff, *paths, "--format", "json")[1])
+    if words:
+        torn = compared["lostAtStart"]
+        assert torn["replicas"] == ["broker 1"]
+        assert (torn["firstOffset"], torn["nextOffset"]) == range_
+        assert (torn["lostRecords"], numbers(torn)) == (6, words.removeprefix("6 records, "))
+    else:
+        assert compared["lostAtStart"] is None
     document: dict[str, Any] = json.loads(asked(plan_command, *paths, "--format", "json")[1])
     if total is not None:
         assert document["lost"]["lostRecords"] == total

@@ -89,8 +89,7 @@ def test_a_leader_that_forgot_an_epoch_is_named_before_it_starts(audited: Audite
     kinds = [each.kind for each in steps]
     at = kinds.index(StepKind.WRITE_FILE)
     assert kinds[at + 1] is StepKind.START
-    file = steps[at].file
-    assert file is not None
+    (file,) = steps[at].files
     assert file.path.endswith("/t-0/leader-epoch-checkpoint")
     assert file.content == "0\n3\n0 0\n2 8\n8 12\n"
     folder = shlex.split(steps[at].commands[0])[2]

@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 
 OLD, NEW = 2, 4
 """Log ends: before and after broker 3 left the ISR, and broker 2 led in leader epoch 1."""
+U_ID: Final = "u" * 22
 FULL, BEHIND = "a@0/e0 b@1/e0 c@2/e1", "a@0/e0"
 STATE: Final = PartitionState(replicas=(1, 2, 3), in_sync=(1, 2, 3), leader=1, leader_epoch=0)
 
 
-def metadata(end: int) -> Replica:
+def metadata(end: int, *more: PartitionState) -> Replica:
     values = [
-        *metadata_records([STATE]),
+        *metadata_records([STATE, *more]),
         partition_change(in_sync=(1, 2), leader=2),
         partition_change(in_sync=(1, 2)),
     ]
@@ -95,12 +96,34 @@ def test_a_plan_names_what_only_an_older_broker_holds(
     assert status(kafkalog, ["plan", str(tmp_path), "--format", "text"]) == 1
     headline = " ".join(capfd.readouterr().out.partition("\n\n")[0].split())
     assert "Broker 2 went back in time: it is in sync for t-0, where offsets below 2" in headline
-    assert "may have lost their newest records, and nothing shows how many: u-0." in headline
+    assert "Only it surely had every committed record of u-0: the newest may be lost" in headline
+    assert "It led t-0: records there that no follower had copied yet (acks=1)" in headline
     assert "Nothing is lost" not in headline
     status(replica_diff, [str(tmp_path)])
     compared = " ".join(capfd.readouterr().out.split())
     assert "cluster metadata at risk (kafkalog quorum)" in compared
     assert headline.partition(" The in-sync replicas")[0] in compared
+
+
+def test_a_plan_names_what_only_an_older_broker_had_in_sync(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Broker 3 has a copy of u as well, and was out of sync: 388 records were lost so on 4.1.1."""
+    alone = PartitionState(
+        replicas=(2, 3), in_sync=(2,), leader=2, leader_epoch=0, topic="u", topic_id=U_ID
+    )
+    copies = {1: FULL, 2: BEHIND, 3: BEHIND}
+    cluster(tmp_path, {
+        node: [
+            metadata({1: NEW + 2, 2: OLD + 2, 3: OLD + 2}[node], alone),
+            replica(log, high_watermark=min(2, len(log.split()))),
+            *([replica(BEHIND, topic="u", topic_id=U_ID, high_watermark=1)] if node > 1 else []),
+        ]
+        for node, log in copies.items()
+    })  # fmt: skip
+    assert status(kafkalog, ["plan", str(tmp_path)]) == 1
+    headline = " ".join(capfd.readouterr().out.partition("\n\n")[0].split())
+    assert "Only it surely had every committed record of u-0: the newest may be lost" in headline
 
 
 def test_a_plan_says_that_committed_metadata_is_lost(

@@ -85,6 +85,8 @@ def test_torn_last_batch_that_the_index_names(
     assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (outcome, end, bytes_cut)
     assert recovery.records_cut == records_cut
     assert recovery.sound_end_offset == 21
+    overwritten = "will not be served, and new records will take their offsets"
+    assert (overwritten in recovery.reason) == (outcome is StartOutcome.HIDDEN)
 
 
 def test_torn_last_batch_that_no_index_entry_names_ends_the_log(tmp_path: Path) -> None:
