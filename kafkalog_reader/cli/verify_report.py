@@ -215,8 +215,10 @@ class Report:
 
     def _kind_lines(self, kind: IncidentKind, columns: int) -> Iterator[Line]:
         yield kind_head(kind)
-        shown_in_full = kind.incidents if self._verbose else kind.incidents[:1]
         shown_places = kind.incidents if self._verbose else kind.incidents[:_PLACES_SHOWN]
+        # Where other places need another action, one of each is shown in full.
+        by_action = {each.headline.actions[:1]: each for each in reversed(shown_places)}
+        shown_in_full = kind.incidents if self._verbose else [*by_action.values()]
         for each in shown_places:
             yield from where_lines(each, columns)
             if each in shown_in_full:

@@ -67,6 +67,8 @@ REMOTE: Final = "remote"
 """The state of a folder with the remote part of a partition (KIP-405)."""
 REMOTE_INDEX_CACHE: Final = "remote-log-index-cache"
 LOST_AND_FOUND: Final = "lost+found"
+OF_FILE_SYSTEM: Final = frozenset({LOST_AND_FOUND, ".snapshot"})
+"""Folders that a file system or a filer has in its root."""
 """At the root of a disk; a broker whose log directory that is does not start, a controller does."""
 NOT_A_PARTITION: Final = frozenset({REMOTE_INDEX_CACHE, LOST_AND_FOUND})
 """Directories in which no logs are searched."""

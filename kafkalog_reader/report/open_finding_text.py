@@ -33,7 +33,8 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
     if plan.partitions:
         yield ()
     groups = [*_paragraphs([e for e in plan.open_findings if e not in plan.missing_directories])]
-    with_copies = {each.name for each in (*plan.choices, *plan.unanswered)}  # replica-diff advises
+    with_copies = {each.name for each in plan.choices}  # replica-diff advises
+    with_copies |= {each.name for each in plan.unanswered}
     done: set[object] = set()
     said: set[tuple[str, ...]] = set()
     for same, text in groups[:_SHOWN]:

@@ -232,9 +232,13 @@ def _repair(choice: Choice, broker: int) -> PlanStep:
     if isinstance(repairs[0], Move) and posixpath.basename(repairs[0].path) == CLEAN_SHUTDOWN:
         what = f"move {CLEAN_SHUTDOWN} aside"
         done = "Then it checks its logs and rebuilds their indexes, as after a crash."
+        loses = any(each.broker_id == broker and each.records for each in choice.start_losses)
+        then = "checks nothing"
+        if loses:
+            then = f"its start removes records of {shown(choice.name)} and maybe of others"
         why = [
             "The logs contradict this marker of a clean shutdown. Without this, the broker trusts "
-            f"it, and its start removes records of {choice.name} and maybe of others."
+            f"it, and {then}."
         ]
     elif any(isinstance(each, Move) and each.path.endswith(SWAP) for each in repairs):
         what = f"keep the old segments of {shown(choice.name)}"

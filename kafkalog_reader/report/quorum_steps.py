@@ -54,6 +54,12 @@ def names_text(copies: Sequence[MetadataCopy]) -> str:
 
 def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
     """The steps; none where the voters elect a leader by themselves, or no order helps."""
+    if exchanged := audit.quorum.exchanged:
+        given = ", ".join(f"{e.named}={shown(e.path)} is of node {e.broker_id}" for e in exchanged)
+        yield QuorumStep(
+            text=f"Before any node starts, exchange the disks or their mounts: {given}. A node "
+            "does not start with a disk of another one.",
+        )
     if flipped := {e: e.batches.flipped for e in audit.quorum.startable if e.batches.flipped}:
         yield _corrected(flipped)
         return

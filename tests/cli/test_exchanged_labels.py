@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from fixtures.builder import cluster, log_directory, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.log_directory import exchanged_labels
@@ -87,6 +88,22 @@ def test_disks_that_are_exchanged_go_back_before_anything_else(tmp_path: Path, r
     assert "NO PLAN" in run("plan", *paths).out
 
 
+@pytest.mark.parametrize("is_exchanged", [True, False])
+def test_no_controller_starts_with_the_disk_of_another_node(
+    tmp_path: Path, run: Run, is_exchanged: bool
+) -> None:
+    node = PartitionState(replicas=(1, 2), in_sync=(1, 2), leader=1, leader_epoch=0)
+    for number in (1, 2):
+        held = [metadata_log([node]), replica("0-1/e0", high_watermark=2)]
+        log_directory(number, held).write(tmp_path / f"{number}a")
+        log_directory(number, replica("0-1/e0", topic="u")).write(tmp_path / f"{number}b")
+    disks = {"1a": 1, "1b": 2, "2a": 2, "2b": 1} if is_exchanged else {"1a": 1, "1b": 1, "2a": 2}
+    answer = run("quorum", *(f"{label}={tmp_path}/{disk}" for disk, label in disks.items()))
+    words = " ".join(answer.out.split())
+    assert ("Before any node starts, exchange the disks or their mounts" in words) is is_exchanged
+    assert (f"2={tmp_path}/1b is of node 1" in words) is is_exchanged
+
+
 @pytest.mark.parametrize("command", ["verify", "plan", "ls", "records", "recoveries", "salvage"])
 def test_each_command_says_so_in_one_warning(
     command: str, three: Path, run: Run, tmp_path: Path
@@ -144,4 +161,4 @@ def test_a_disk_of_another_node_goes_back_to_it(tmp_path: Path, run: Run) -> Non
     words = " ".join(answer.out.split())
     assert answer.status == 1
     assert "give each log directory back to the node that its meta.properties names" in words
-    assert "node.id as in its server.properties" not in words
+    assert "restore meta.properties" not in words

@@ -203,6 +203,21 @@ def test_opposite_wishes_replace_a_copy_while_both_brokers_are_stopped(
     assert {path.name for path in target.iterdir()} == kept
 
 
+def test_a_marker_over_sound_logs_of_a_crash_goes_first(run: Run, tmp_path: Path) -> None:
+    """Somebody made the marker: the recovery points are older than the logs."""
+    copy = replica("a@0/e0 b@1/e0", high_watermark=2, recovery_point=1)
+    cluster(tmp_path, {0: [copy], 1: [copy]}, clean=(0, 1))
+    answer = run("plan", tmp_path)
+    said = " ".join(answer.out.split())
+    assert answer.status == 1
+    assert said.startswith("First repair files of 1 partition and make this plan again.")
+    assert "the broker trusts it, and checks nothing." in said
+    for command in re.findall(r"mv (\S+) (\S+)", said.replace("\\ ", "")):
+        Path(command[1]).parent.mkdir(parents=True, exist_ok=True)
+        Path(command[0]).rename(command[1])
+    assert run("plan", tmp_path).out.startswith("Nothing to do")
+
+
 def test_a_marker_that_makes_a_start_remove_records_goes_first(run: Run, tmp_path: Path) -> None:
     """After a crash, indexes are preallocated with zeros; by the marker they are trusted."""
     shutil.copytree(captures.path("everything/killed"), tmp_path / "killed")

@@ -12,7 +12,7 @@ from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_10_1,
     SINCE_0_11,
-    SINCE_2_3,
+    SINCE_2_8,
     LogConfig,
     StartRule,
 )
@@ -36,7 +36,7 @@ OLD_RULES: Final = {
         default_config=LogConfig(max_index_size=MAX_INDEX_SIZE, index_interval=_INTERVAL),
     )
     for version, rule in (
-        ("2.8.2", SINCE_2_3),
+        ("2.8.2", SINCE_2_8),
         ("0.11.0.3", SINCE_0_11),
         ("0.10.2.2", SINCE_0_10_1),
     )

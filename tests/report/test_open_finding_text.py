@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.actions import ACTIONS
 from kafkalog_reader.audits.integrity.file_repair import SetOffset
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
@@ -67,7 +68,8 @@ def test_findings_of_one_kind_with_other_numbers_are_named_together() -> None:
 
 def test_paragraphs_that_are_left_out_are_counted_by_finding() -> None:
     found = [
-        replace(of(n, DAMAGE), actions=(f"A{n}",), message=f"damage {n}") for n in range(10, 23)
+        replace(of(n, DAMAGE), actions=(action,), message=f"damage {n}")
+        for n, action in zip(range(10, 23), ACTIONS, strict=False)
     ]
     assert "... 3 more (--format json)" in lines_of(found)
     assert len(open_finding_texts(plan_of(found))) == 13

@@ -286,3 +286,13 @@ def test_the_page_lists_every_difference_from_the_kafka_source() -> None:
     section = page.partition("## Differences from the Kafka source")[2].partition("\n## ")[0]
     listed = [line.split("|")[1].strip() for line in section.splitlines() if line.startswith("| ")]
     assert listed[1:] == list(DIFFERENCES)
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [("250", 0.25), ("250ms", 0.25), ("2s", 2), ("3 m", 180), ("3min", 180), ("2h", 7200)],
+)
+def test_a_delay_without_a_unit_is_in_milliseconds(given: str, seconds: float) -> None:
+    """As Spark's JavaUtils.timeStringAsMs reads it."""
+    options = parse_stream_options({"path": "/x", "maxTriggerDelay": given})
+    assert options.max_delay == pytest.approx(seconds)

@@ -205,14 +205,14 @@ START_WITHOUT_CHECKPOINT: Final = action(
 RESTORE_IDENTITY: Final = action(
     "A27",
     "restore-identity",
-    short="while {where} {are} stopped, restore meta.properties: node.id as in its "
-    "server.properties, cluster.id as on the other nodes; directory.id as the metadata log has it, "
-    "or left out where no metadata log is left",
+    short="while {where} {are} stopped, restore meta.properties: node.id (with ZooKeeper "
+    "broker.id) as in its server.properties, cluster.id as on the other nodes; in KRaft, "
+    "directory.id as the metadata log has it, or left out where no metadata log is left",
     explanation="meta.properties says which cluster, node and directory the files belong to. A "
     "broker refuses to start with one that contradicts its configuration. Where the metadata log "
     "shows the whole content, kafkalog prints the command that writes it. Without a metadata log, "
-    "leave directory.id out: the node then makes one up. To read a copy without the file, name the "
-    "broker as N=PATH.",
+    "leave directory.id out: the node then makes one up. A broker of a cluster with ZooKeeper "
+    "writes a missing file itself. To read a copy without the file, name the broker as N=PATH.",
     warnings=(
         "Compare node.id with the server.properties of that host first: the metadata log shows "
         "which node is left, not which host it is.",
@@ -470,6 +470,25 @@ MOVE_STRANGE_NAME: Final = action(
         "partition do not belong in one log directory.",
     ),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/NAME /mnt/b1/aside/",
+)
+USE_SUBFOLDER: Final = action(
+    "A54",
+    "use-a-subfolder",
+    short="do not start {where} yet; this folder belongs to the file system or the filer, and "
+    "cannot be moved for good: while {they} {are} stopped, move everything else in the log "
+    "directory into a new folder below it, and name that folder in log.dirs",
+    explanation="The root of a file system has lost+found, and fsck makes it again; a filer shows "
+    "its snapshots as .snapshot, which is read-only. A broker does not start with either in its "
+    "log directory. A folder below has neither. meta.properties and the checkpoints move along: "
+    "the directory.id stays the same.",
+    warnings=(
+        "If the log directory is a copy, and not the root of a file system, delete the empty "
+        "folder there instead.",
+        "Snapshots of a filer can also be hidden on the filer.",
+    ),
+    command="mkdir /mnt/disk1/kafka-logs\n"
+    "mv /mnt/disk1/TOPIC-N /mnt/disk1/meta.properties /mnt/disk1/kafka-logs/\n"
+    "# in server.properties: log.dirs=/mnt/disk1/kafka-logs",
 )
 CHECK_HARDWARE: Final = action(
     "A9",

@@ -18,6 +18,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     RESTORE_IDENTITY,
     SUPPLY_WHAT_IS_MISSING,
     USE_NEWER_READER,
+    USE_SUBFOLDER,
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
@@ -69,7 +70,7 @@ HOSTILE_NAME: Final = rule(
     "partition, or if a file with the suffix of a segment file does not begin with a number.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
-    actions=(MOVE_STRANGE_NAME,),
+    actions=(MOVE_STRANGE_NAME, USE_SUBFOLDER),
     roles=(Role.BESIDE_THE_LOGS, Role.NEVER_SETTLED),
 )
 UNREADABLE_FILE: Final = rule(

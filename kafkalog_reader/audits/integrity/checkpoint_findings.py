@@ -222,8 +222,7 @@ def clean_shutdown_findings(
         )  # fmt: skip
         yield finding(
             CLEAN_MARKER_CONTRADICTED,
-            f"{replica.file('')[:-1]}: there is a clean-shutdown marker, but {reason}: the next "
-            "start checks nothing",
+            f"there is a clean-shutdown marker, but {reason}: the next start checks nothing",
             directory=directory,
             evidence={"recoveryPoint": recovery_point, "logEndOffset": log_end_offset},
         )

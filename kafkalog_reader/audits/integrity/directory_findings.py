@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import (
     START_WITHOUT_CHECKPOINT,
     SUPPLY_WHAT_IS_MISSING,
+    USE_SUBFOLDER,
 )
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     CHECKPOINT_MISSING,
@@ -56,6 +57,7 @@ from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import (
     METADATA_TOPIC,
     NOT_A_PARTITION,
+    OF_FILE_SYSTEM,
     OFFSET_CHECKPOINTS,
     parse_directory_name,
     shown,
@@ -203,13 +205,15 @@ def _unsafe_and_strange(
         elif is_of_broker and stat.S_ISDIR(mode) and stops_start(entry.name):
             why = why_it_stops(place.log_directory, entry.name)
             problem = f"{file}: the broker does not start: {why}"
+            stays = entry.name in OF_FILE_SYSTEM
             found = finding(
                 HOSTILE_NAME,
                 problem,
                 severity="H",
                 directory=place,
                 file=file,
-                repairs=(_leave_or_rename(place.log_directory, entry.name),),
+                actions=(USE_SUBFOLDER,) if stays else None,
+                repairs=() if stays else (_leave_or_rename(place.log_directory, entry.name),),
             )
         elif (
             stat.S_ISDIR(mode) and name is None and entry.name not in NOT_A_PARTITION

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import LogDirectory
 
+_DAMAGE: Final = codes_with(Role.DAMAGE)
 _NOT_READ: Final = codes_with(Role.NOT_READ)
 _SEVERE: Final = "CH"
 _REPAIRED_FIRST: Final = codes_with(Role.REPAIRED_BEFORE_START)
@@ -242,15 +243,17 @@ def _without_markers(
 ) -> dict[int, tuple[Repair, ...]]:
     """By broker, how it recovers a log that its clean-shutdown marker contradicts.
 
-    Only where its start removes records: trusting the marker, it reads stale indexes.
+    Where its start removes records, because by the marker it trusts stale indexes; and where the
+    log has no damage at which a recovery would cut it.
     """
     losing = {each.broker_id for each in losses if each.records and not each.is_down}
+    damaged = {each.directory for each in found if each.code in _DAMAGE}
     return {
         root.broker_id: (move_aside(root.path, CLEAN_SHUTDOWN),)
         for each in found
         if each.code == CLEAN_MARKER_CONTRADICTED and each.directory is not None
         for root in [each.directory.log_directory]
-        if root.broker_id in losing
+        if root.broker_id in losing or each.directory not in damaged
     }
 
 

@@ -109,7 +109,7 @@ class QuorumAudit:
     @property
     def is_clean(self) -> bool:
         """Whether the controllers elect a leader by themselves, and lose nothing."""
-        waiting = any(map(self.quorum.lacking, self.quorum.startable))
+        waiting = self.quorum.exchanged or any(map(self.quorum.lacking, self.quorum.startable))
         return self.verdict is Verdict.ELECTABLE and not self.needed_but_stop and not waiting
 
 

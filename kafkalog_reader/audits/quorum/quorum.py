@@ -24,7 +24,11 @@ from kafkalog_reader.audits.quorum.metadata_copy import (
 )
 from kafkalog_reader.audits.quorum.rolled_back import RolledBack, rolled_back
 from kafkalog_reader.errors import LocatedError, UsageError
-from kafkalog_reader.io.log_directory import live_partitions
+from kafkalog_reader.io.log_directory import (
+    are_disks_exchanged,
+    exchanged_labels,
+    live_partitions,
+)
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -52,6 +56,7 @@ class Quorum:
         copies: by node id; those of brokers, which do not vote, too.
         voters: the set in force: the one that the copy with the last record names.
         missing_directories: of the nodes that were supplied.
+        exchanged: log directories that are mounted at another node, by their labels.
         rolled_back: what partitions prove about copies that lost their ends.
     """
 
@@ -60,6 +65,7 @@ class Quorum:
     unread: tuple[UnreadCopy, ...]
     voters: VoterSet | None
     missing_directories: tuple[MissingDirectory, ...] = ()
+    exchanged: tuple[LogDirectory, ...] = ()
     rolled_back: RolledBack = field(default_factory=RolledBack)
     _partings: dict[tuple[int, int], Parting] = field(default_factory=dict, compare=False)
 
@@ -195,8 +201,14 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         yield replace(
             quorum,
             missing_directories=of_cluster,
+            exchanged=_exchanged_disks(roots),
             rolled_back=rolled_back(evidence, group[0], quorum.copies),
         )
+
+
+def _exchanged_disks(roots: Sequence[LogDirectory]) -> tuple[LogDirectory, ...]:
+    exchanged = exchanged_labels(roots)
+    return exchanged if are_disks_exchanged(roots, exchanged) else ()
 
 
 @dataclass(slots=True)

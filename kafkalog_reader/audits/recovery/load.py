@@ -140,6 +140,7 @@ class LogLoad:
                 self.log_end_offset,
                 self.log_start_offset,
                 is_clean=self._is_clean,
+                deletes_strays=self._rule.deletes_stray_snapshots,
             )
 
     def _note_deleted(self) -> None:

@@ -59,12 +59,13 @@ class ProducerReplay:
         log_start: int,
         *,
         is_clean: bool,
+        deletes_strays: bool,
     ) -> None:
         """Rebuild the state of a log that is loaded: its segments, end and start are given.
 
         Of the snapshots that are not at the beginning of a segment, all but one at the end are
-        deleted before; it matters since Kafka 2.8 (``removeStraySnapshots``). If none is left after
-        a clean shutdown, the broker assumes that it was upgraded, and reads nothing.
+        deleted before, since Kafka 2.8 (``removeStraySnapshots``). If none is left after a clean
+        shutdown, the broker assumes that it was upgraded, and reads nothing.
 
         Raises:
             StartFailure: damage ends this, and with it the broker.
@@ -73,9 +74,10 @@ class ProducerReplay:
         bases = {segment.base_offset for segment in segments}
         newest = max(bases, default=0)
         stray = max((each for each in self._snapshots if each not in bases), default=None)
-        self._snapshots &= bases
-        if stray is not None and stray >= newest:
-            self._snapshots.add(stray)
+        if deletes_strays:
+            self._snapshots &= bases
+            if stray is not None and stray >= newest:
+                self._snapshots.add(stray)
         if self._snapshots or not is_clean:
             self.rebuild(segments, offset, log_start)
 

@@ -15,6 +15,7 @@ from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_10_1,
     SINCE_0_11,
     SINCE_2_3,
+    SINCE_2_8,
     StartRule,
 )
 
@@ -46,7 +47,7 @@ def _rules(root: str, _version: int) -> tuple[StartRule, ...]:
     if not signs.has_segments:
         return (CURRENT_RULE,)
     if signs.topic_ids:
-        return (SINCE_2_3,)
+        return (SINCE_2_8,)
     if signs.leader_epochs:
         return (SINCE_2_3, SINCE_0_11)
     if signs.time_indexes:

@@ -134,6 +134,8 @@ class StartRule:
             those above the recovery point.
         keeps_producers: producer state is rebuilt from the log, which fails at some kinds of
             damage.
+        deletes_stray_snapshots: producer snapshots that are not at the beginning of a segment are
+            deleted before one is chosen, all but the newest (KAFKA-9393).
         empties_beyond_end: a log start beyond the end deletes every segment (KAFKA-8306).
         loses_disks: a directory that fails is taken offline; before KIP-112 the broker ended, and a
             malformed recovery point checkpoint counted as absent.
@@ -150,6 +152,7 @@ class StartRule:
     reading: Reading = CURRENT_READING
     learns_all_epochs: bool = True
     keeps_producers: bool = True
+    deletes_stray_snapshots: bool = True
     empties_beyond_end: bool = True
     loses_disks: bool = True
     reads_whole_version: bool = True
@@ -183,12 +186,13 @@ class StartRule:
 
 
 CURRENT_RULE: Final = StartRule()
-SINCE_2_3: Final = replace(
+SINCE_2_8: Final = replace(
     CURRENT_RULE,
-    release="2.3",
+    release="2.8",
     reading=Reading(finds_by_last_offset=True),
     reads_whole_version=False,
 )
+SINCE_2_3: Final = replace(SINCE_2_8, release="2.3", deletes_stray_snapshots=False)
 SINCE_0_11: Final = replace(
     SINCE_2_3,
     release="0.11",

@@ -10,10 +10,13 @@ import pytest
 
 from fixtures import captures
 from fixtures.builder import cluster, replica
+from kafkalog_reader.audits.catalogue.actions import ACTIONS, USE_SUBFOLDER
 from kafkalog_reader.audits.integrity.file_repair import Decompress, Move
 from kafkalog_reader.audits.tables.verification import verify
+from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
+from tests.agreement.commands import asked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,9 +24,9 @@ if TYPE_CHECKING:
 
 def found_in(root: Path) -> list[tuple[str, str | None]]:
     findings = table("findings")
-    asked = request(findings)
-    units = findings.units(discover([str(root)]), asked)
-    found = [each for unit in units for each, _ in verify(unit, asked).findings]
+    wanted = request(findings)
+    units = findings.units(discover([str(root)]), wanted)
+    found = [each for unit in units for each, _ in verify(unit, wanted).findings]
     return [(each.code, each.file) for each in found if each.code in ("KL-002", "KL-003")]
 
 
@@ -82,6 +85,18 @@ def test_a_file_that_may_be_a_missing_segment_is_high(
     log = str(partition / "00000000000000000007.log")
     targets = [e.target for e in strange.repairs if isinstance(e, (Move, Decompress))]
     assert targets == ([log] if is_given_back else [])
+
+
+@pytest.mark.parametrize("name", ["lost+found", ".snapshot"])
+def test_a_folder_of_the_file_system_is_not_to_be_moved(partition: Path, name: str) -> None:
+    """A check of the file system makes lost+found again; a filer's .snapshot is read-only."""
+    (partition.parent / name).mkdir()
+    (partition.parent / "notes").mkdir()
+    assert asked(verify_command, str(partition.parent))[0] == 1
+    text = " ".join(asked(verify_command, str(partition.parent))[1].split())
+    assert ACTIONS[USE_SUBFOLDER].text("broker 0") in text
+    assert f"{name} /" not in text
+    assert f"mv {partition.parent}/notes " in text.replace("\\ ", "")
 
 
 def test_the_cache_of_remote_indexes_stops_nothing(partition: Path) -> None:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.builder.replica import TOPIC_ID
 from kafkalog_reader.audits.recovery.duplicates import (
     refused_duplicates,
     refused_folders,
     refused_future,
 )
+from kafkalog_reader.audits.recovery.rule import ClusterTopics
 from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.read_context import ReadContext
 
@@ -149,6 +151,18 @@ def test_two_disks_with_one_partition_are_refused(
     paths = (str(tmp_path / "a"), str(tmp_path / "b"))
     why = refused_folders(dict(zip(paths, ids, strict=True)), ReadContext(), None)
     assert why == (f"{paths[0]}/t-0 and {paths[1]}/t-0: {REFUSED}" if is_refused else "")
+
+
+@pytest.mark.parametrize(("topic_id", "is_refused"), [(TOPIC_ID, True), ("B" * 22, False)])
+def test_two_folders_of_another_topic_are_set_aside(
+    topic_id: str, is_refused: bool, tmp_path: Path
+) -> None:
+    for name in "ab":
+        written(tmp_path / name, "t-0", topic_id=TOPIC_ID)
+    paths = (str(tmp_path / "a"), str(tmp_path / "b"))
+    topics = ClusterTopics(topic_ids={"t": topic_id})
+    why = refused_folders(dict(zip(paths, ("id-a", "id-b"), strict=True)), ReadContext(), topics)
+    assert bool(why) == is_refused
 
 
 def test_a_deleted_folder_in_front_hides_no_second_directory() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from fixtures.builder import cluster, replica, small_batches
 from kafkalog_reader.audits.recovery.outcome import StartFailure
-from kafkalog_reader.audits.recovery.rule import SINCE_0_10_1
+from kafkalog_reader.audits.recovery.rule import SINCE_0_10_1, SINCE_0_11, SINCE_2_3, SINCE_2_8
 from tests.audits.recovery.logs import BATCH, END, FIRST, LAST, known, loaded, put, write_small
 
 if TYPE_CHECKING:
@@ -68,6 +68,15 @@ def test_after_a_clean_stop_batches_behind_the_newest_snapshot_are_read(
         loaded(tmp_path, is_clean=True)
     old = loaded(tmp_path, is_clean=True, rule=SINCE_0_10_1)
     assert old.log_end_offset == END, "it keeps no producers"
+
+
+def test_only_since_2_8_a_snapshot_inside_a_segment_is_deleted(tmp_path: Path) -> None:
+    """KAFKA-9393 added ``removeStraySnapshots``; before, the newest one is where reading begins."""
+    write_damaged(tmp_path, [2, 4])
+    assert loaded(tmp_path, is_clean=True, rule=SINCE_2_8).log_end_offset == END
+    for older in (SINCE_2_3, SINCE_0_11):
+        with pytest.raises(StartFailure, match=f"{DIES} 4"):
+            loaded(tmp_path, is_clean=True, rule=older)
 
 
 def test_segments_below_the_snapshot_are_not_read_whatever_their_offsets(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_10_1,
     SINCE_0_11,
     SINCE_2_3,
+    SINCE_2_8,
     StartRule,
 )
 from kafkalog_reader.io.evidence import LogDirectory
@@ -42,8 +43,8 @@ def written(root: Path, *names: str) -> LogDirectory:
         pytest.param([LOG, META, TIMES], (SINCE_0_10_1,), id="0.10.1"),
         pytest.param([LOG, META, TIMES, EPOCHS], (SINCE_2_3, SINCE_0_11), id="0.11"),
         pytest.param([LOG, EPOCHS], (SINCE_2_3, SINCE_0_11), id="0.11_without_others"),
-        pytest.param([LOG, META, TIMES, EPOCHS, TOPIC_ID], (SINCE_2_3,), id="2.8"),
-        pytest.param([LOG, TOPIC_ID], (SINCE_2_3,), id="2.8_without_others"),
+        pytest.param([LOG, META, TIMES, EPOCHS, TOPIC_ID], (SINCE_2_8,), id="2.8"),
+        pytest.param([LOG, TOPIC_ID], (SINCE_2_8,), id="2.8_without_others"),
     ],
 )
 def test_the_newest_file_decides(
