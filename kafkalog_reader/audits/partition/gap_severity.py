@@ -11,7 +11,7 @@ from kafkalog_reader.audits.catalogue.batch_rules import OFFSET_GAP, OFFSET_REGR
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.log_rules import INTERRUPTED_SWAP
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
+from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 
 if TYPE_CHECKING:
@@ -28,9 +28,8 @@ _LACKING: Final = frozenset({DifferenceKind.MISSING, DifferenceKind.HIDDEN, Diff
 
 def with_others(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
     """The findings of a set-aside replica; a gap is more severe if the others have the range."""
-    compared = audit.comparison
-    branches = [] if isinstance(compared, NotCompared) else compared.branches()
-    whole = [branch for branch in branches if branch.is_dense]
+    assert isinstance(audit.comparison, Comparison)
+    whole = [branch for branch in audit.comparison.branches() if branch.is_dense]
     for each in found:
         first, following = each.first_offset, each.next_offset
         is_held = (
