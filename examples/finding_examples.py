@@ -16,6 +16,7 @@ from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
 from fixtures.synthetic import EXPECTED, SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
 from fixtures.synthetic.consumer_groups import STATES
+from fixtures.synthetic.empty_disk import two_brokers_and_an_empty_disk
 from fixtures.synthetic.internal_records import INTERNAL_RECORDS
 from fixtures.synthetic.lost_disk import lose_disk, two_disks
 from fixtures.synthetic.marker_states import MARKER_LOGS
@@ -103,6 +104,7 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
         yield f"{fault.what} ({fault.id}) in {where}", _of_copies(fault, damaged)
     yield "a log grew between two looks at it", _while_it_grows()
     yield "one of the two disks of a broker was lost", _without_a_disk()
+    yield "in a cluster with ZooKeeper, the disk of a broker is empty", _empty_disk()
     yield "three brokers, one of them not supplied", _without_a_broker()
     yield "the only controller's copy of the metadata log was cut", _controller_behind()
     yield "the folder of one replica was renamed from t-0 to t-7", _renamed()
@@ -180,6 +182,11 @@ def _without_a_broker() -> list[dict[str, Any]]:
 def _without_a_disk() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         return _rows(str(lose_disk(two_disks(Path(folder)))), folder=folder)
+
+
+def _empty_disk() -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        return _rows(str(two_brokers_and_an_empty_disk(Path(folder))), folder=folder)
 
 
 def _controller_behind() -> list[dict[str, Any]]:

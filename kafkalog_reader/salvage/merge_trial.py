@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_BYTES: Final = 1 << 30
-"""Bytes of all copies that are tried: 41 bytes of memory a batch, and some seconds. No merge is
-advised for larger ones."""
+MAX_BATCHES: Final = 4_000_000
+"""Batches of all copies that are tried, about 220 bytes of memory each. No merge is advised for
+more."""
+MAX_BYTES: Final = 64 << 30
+"""Bytes of all copies that are tried: they are read twice more."""
 _DAMAGED: Final = (Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE)
 
 
@@ -91,6 +93,8 @@ def _needs_merging(audit: PartitionAudit) -> bool:
     if all(each.files.topic_id is None for each in audit.everyone):
         return False  # before Kafka 2.8: salvage needs an id for the log that it writes
     if sum(each.files.size_in_bytes for each in audit.everyone) > MAX_BYTES:
+        return False
+    if sum(each.summary.batches for each in audit.everyone) > MAX_BATCHES:
         return False
     if audit.unseen is not None:
         return False  # their copies come first: they may be intact

@@ -6,7 +6,9 @@ Captures ``recreated`` (4.4.0, with topic ids) and ``recreated_0.11.0.3`` (witho
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +16,7 @@ from click.testing import CliRunner
 
 import kafkalog_reader
 from fixtures import captures, truth
+from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.verify import verify_command
 
@@ -79,6 +82,66 @@ def test_two_topics_of_one_name_are_not_compared() -> None:
     )
     for found in (partition["findings"], answer(verify_command, state)):
         assert "KL-009" in {each["code"] for each in found}
+
+
+def stopped(root: Path, *, zookeeper: bool = False) -> Path:
+    """The brokers of a-away without the metadata log, in a copy whose folders can be moved."""
+    shutil.copytree(captures.path(f"{WITH_IDS}/a-away"), root)
+    for broker in root.glob("broker-*"):
+        shutil.rmtree(broker / "__cluster_metadata-0")
+        if zookeeper:
+            meta = (broker / "meta.properties").read_text()
+            meta = meta.replace("version=1", "version=0").replace("node.id=", "broker.id=")
+            (broker / "meta.properties").write_text(meta)
+    for other in root.glob("controller-*"):
+        shutil.rmtree(other)
+    return root
+
+
+def test_the_copy_of_the_deleted_topic_is_moved_aside_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Consumers got x and y from broker 0; without the metadata log the times of records tell."""
+    root = stopped(tmp_path / "brokers")
+    monkeypatch.chdir(tmp_path)
+    asked = ["plan", str(root), *TOPIC, "--format", "json"]
+    before = json.loads(CliRunner().invoke(kafkalog, asked).stdout)
+    (unanswered,) = before["unanswered"]
+    assert unanswered["partition"] == "t-0"
+    for broker in ("broker-0", "broker-1"):
+        topic_id = (root / broker / "t-0" / "partition.metadata").read_text().split()[-1]
+        assert f"{topic_id} on broker {broker[-1]}" in unanswered["reason"]
+    for command in unanswered["commands"]:
+        words = shlex.split(command)
+        if words[0] == "kafkalog":
+            assert CliRunner().invoke(kafkalog, words[1:], standalone_mode=False).exception is None
+        else:
+            subprocess.run(words, check=True)
+    assert (root / "aside" / "broker-1" / "t-0").is_dir()
+    after = json.loads(CliRunner().invoke(kafkalog, asked).stdout)
+    assert after["unanswered"] == []
+    assert [(each["topic"], each["leader"]) for each in after["partitions"]] == [("t", 0)]
+    text = " ".join(CliRunner().invoke(replica_diff, [str(root), *TOPIC]).stdout.split())
+    assert "A26" not in text
+
+
+def test_zookeeper_is_asked_which_topic_exists(tmp_path: Path) -> None:
+    root = stopped(tmp_path / "brokers", zookeeper=True)
+    text = " ".join(CliRunner().invoke(kafkalog, ["plan", str(root), *TOPIC]).stdout.split())
+    assert "zookeeper-shell.sh ZOOKEEPER:2181 get /brokers/topics/t shows the topic_id" in text
+    assert "the topic of broker 1 has older records: probably deleted" in text
+
+
+def test_a_topic_without_records_may_be_the_one_that_exists(tmp_path: Path) -> None:
+    root = stopped(tmp_path / "brokers")
+    for log in (root / "broker-0" / "t-0").glob("*.log"):
+        log.write_bytes(b"")
+    document = json.loads(
+        CliRunner().invoke(kafkalog, ["plan", str(root), *TOPIC, "--format", "json"]).stdout
+    )
+    (unanswered,) = document["unanswered"]
+    assert unanswered["commands"] == []
+    assert "probably deleted" not in unanswered["reason"]
 
 
 @pytest.mark.parametrize("name", STATES)

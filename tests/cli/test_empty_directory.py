@@ -11,25 +11,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import cluster, replica
+from fixtures.synthetic.empty_disk import two_brokers_and_an_empty_disk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Run
 
-COPY = replica("a@0/e0 b@1/e0", high_watermark=2)
-
 
 @pytest.fixture
 def zookeeper(tmp_path: Path) -> Path:
-    """Two brokers with the same records, and an empty folder."""
-    cluster(tmp_path, {2: [COPY], 3: [COPY]})
-    for number in (2, 3):
-        (properties,) = tmp_path.glob(f"*{number}/meta.properties")
-        properties.write_text(f"version=0\nbroker.id={number}\ncluster.id=c\n")
-    (tmp_path / "b1").mkdir()
-    return tmp_path
+    return two_brokers_and_an_empty_disk(tmp_path)
 
 
 def test_its_broker_starts_last(zookeeper: Path, run: Run) -> None:

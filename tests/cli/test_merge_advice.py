@@ -435,3 +435,13 @@ def test_no_copy_is_made_again_from_a_damaged_one(
     document = json.loads(run("plan", root, "--topic", "t", "--format", "json").out)
     assert {"KL-101", "KL-506", "KL-508"} <= {each["code"] for each in document["findings"]}
     assert "move the partition directory aside" not in " ".join(advice(root).split())
+
+
+@pytest.mark.parametrize(("batches", "is_tried"), [(11, False), (12, True)])
+def test_no_merge_is_tried_of_more_batches_than_memory_holds(
+    batches: int, is_tried: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The three copies have four batches each."""
+    root = damage(tmp_path / "brokers", BYTES)
+    monkeypatch.setattr("kafkalog_reader.salvage.merge_trial.MAX_BATCHES", batches)
+    assert ("--merge" in advice(root)) is is_tried

@@ -128,7 +128,8 @@ EPOCH_ENTRY_MISSING: Final = rule(
     explanation="Batches carry a leader epoch that leader-epoch-checkpoint lacks between its "
     "first and last entry. Kafka writes the entry before the batch.",
     start="A start after a clean shutdown does not change the file; a recovery adds the epochs "
-    "of the batches that it reads.",
+    "of the batches that it reads. It is low where the file is empty and the start reads the whole "
+    "log.",
     election="Followers may truncate too much, or too little and stay different.",
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS,),

@@ -28,9 +28,10 @@ from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
 from kafkalog_reader.audits.partition.misnamed_logs import misnamed_logs
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, joined
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 from kafkalog_reader.audits.partition.predicted_elections import with_elections
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+from kafkalog_reader.audits.partition.several_topics import why_not_compared, with_outdated_copies
 from kafkalog_reader.audits.partition.swapped_ends import swapped_by_ends
 from kafkalog_reader.audits.partition.swapped_folders import swapped_folders
 from kafkalog_reader.audits.partition.swapped_topics import swapped_topics
@@ -116,6 +117,8 @@ def _not_compared(
     reason = "; ".join(each.why_not_compared for each in misnamed)
     return replace(
         audit,
+        replicas=audit.everyone,
+        set_aside=(),
         comparison=NotCompared(reason),
         elections=(),
         verdict=Verdict.UNDECIDABLE,
@@ -132,7 +135,7 @@ def _audited(auditor: _Auditor, directories: Sequence[PartitionDirectory]) -> Pa
     together = auditor.audit(directories)
     unusable = unusable_copies({each.files: each.summary for each in together.replicas})
     if not unusable or together.reason not in unusable.values():
-        return together
+        return with_outdated_copies(together, auditor.topics)
     others = [each.directory for each in together.replicas if each.files not in unusable]
     further = reaches_further({each.files: each.history for each in together.replicas}, unusable)
     if len(others) < _MIN_COMPARED or further:
@@ -305,21 +308,10 @@ def _compared(
     if len({replica.topic_id for replica in streams} - {None}) <= 1:
         comparison = compare(tuple(streams), tuple(streams.values()))
         return comparison, comparison.damaged
-    return NotCompared(_of_several_topics(tuple(streams), topics)), {
+    return NotCompared(why_not_compared(tuple(streams), topics)), {
         replica: compare([replica], [stream]).damaged[replica]
         for replica, stream in streams.items()
     }
-
-
-def _of_several_topics(replicas: Sequence[Replica], topics: ClusterTopics | None) -> str:
-    """Why they are not compared, and which of them are of the topic that exists."""
-    reason = "the replicas have different topic ids: they are different topics of the same name"
-    current = None if topics is None else topics.topic_ids.get(replicas[0].directory.topic or "")
-    of_current = [each.name for each in replicas if each.topic_id == current]
-    if current is None or not of_current:
-        return reason
-    names = joined(of_current)
-    return f"{reason}; according to the metadata log the topic that exists is that of {names}"
 
 
 def _reason(replicas: Sequence[ReplicaAudit], comparison: Comparison | NotCompared) -> str:

@@ -13,6 +13,7 @@ from kafkalog_reader.audits.catalogue.actions import (
 )
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import CHECKPOINT_MISSING
+from kafkalog_reader.audits.catalogue.log_rules import EPOCH_ENTRY_MISSING
 from kafkalog_reader.audits.catalogue.replica_rules import FOLLOWER_MAY_LOOP
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 EPOCH_FILES: Final = "epochFilesOf"
 """In evidence: the replicas whose file is to be written, where it may be another one's."""
+_REBUILT: Final = frozenset({CHECKPOINT_MISSING, EPOCH_ENTRY_MISSING})
+"""What is wrong only until a recovery has read the batches."""
 _OF_ONE_LEADER: Final = codes_with(Role.ONE_LEADER)
 
 
@@ -51,12 +54,12 @@ def advised_epoch_rows(
 
 
 def without_rebuilt(audit: PartitionAudit, each: Finding) -> Finding:
-    """KL-302 without urgency where the next start writes the file by itself.
+    """KL-302 or KL-406 without urgency where the next start writes the file by itself.
 
     Brokers and controllers read the metadata log from its beginning at every start (Kafka 4.0,
     KafkaMetadataLog: recoveryPoint 0, lastShutdownClean false).
     """
-    if each.code != CHECKPOINT_MISSING or WRITE_EPOCHS not in each.actions:
+    if each.code not in _REBUILT or WRITE_EPOCHS not in each.actions:
         return each
     own = (r for r in audit.replicas if r.directory == each.directory)
     if not (audit.is_metadata or any(are_rebuilt(audit, replica) for replica in own)):

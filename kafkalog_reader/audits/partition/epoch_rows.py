@@ -58,23 +58,26 @@ class EpochRows:
 def epoch_rows(audit: PartitionAudit, replica: ReplicaAudit) -> EpochRows | None:
     """The rows to write; None if the file has them already, or a batch's epoch is in doubt.
 
-    Nor where there is no file and the next start reads the log again: after an unclean stop it does
-    so from the recovery point on, and writes the file. An epoch that begins at the log end has no
-    batches yet, and keeps its row. A first row that may name a newer log start stays where it is.
+    Nor where the file is missing or empty and the next start reads the log again: after an unclean
+    stop it does so from the recovery point on, and writes the file. An epoch that begins at the log
+    end has no batches yet, and keeps its row. A first row that may name a newer log start stays
+    where it is.
     """
     found = _proved_rows(audit, replica)
     return None if found is None or _start_writes(replica, found) else found
 
 
 def are_rebuilt(audit: PartitionAudit, replica: ReplicaAudit) -> bool:
-    """Whether the file is missing, and the next start writes it from the batches."""
+    """Whether the file is missing or empty, and the next start writes it from the batches."""
     found = _proved_rows(audit, replica)
     return found is not None and _start_writes(replica, found)
 
 
 def _start_writes(replica: ReplicaAudit, found: EpochRows) -> bool:
     log = None if replica.candidate is None else replica.candidate.log
-    return found.is_new and log is not None and found.loaded(log).cache == log.cache
+    has_rows = bool(replica.files.epoch_entries)
+    is_lost = found.is_new or (replica.files.has_sound_epochs and not has_rows)
+    return is_lost and log is not None and found.loaded(log).cache == log.cache
 
 
 def _proved_rows(audit: PartitionAudit, replica: ReplicaAudit) -> EpochRows | None:

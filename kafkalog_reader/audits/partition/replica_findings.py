@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import (
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
+    MOVE_COPY_ASIDE,
 )
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
@@ -60,7 +61,16 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
         return
     if isinstance(audit.comparison, NotCompared):
         ids = {replica.name: replica.files.topic_id for replica in audit.replicas}
-        yield finding(TOPIC_ID_MISMATCH, audit.reason, evidence=dict(ids))
+        if not audit.unknown_copies:
+            yield finding(TOPIC_ID_MISMATCH, audit.reason, evidence=dict(ids))
+        for directory in audit.unknown_copies:
+            yield finding(
+                TOPIC_ID_MISMATCH,
+                audit.reason,
+                directory=directory,
+                evidence=dict(ids),
+                actions=(MOVE_COPY_ASIDE,),
+            )
         return
     if audit.verdict is Verdict.UNDECIDABLE:
         return
