@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 _METADATA_DIR: Final = "METADATA_LOG_DIR"
 _LAST: Final = (
-    "Then start the other controllers and the brokers, and restart brokers that still run: they "
-    "cut what the new leader does not have."
+    "Then start the other controllers, and after them the brokers, in the order of kafkalog plan. "
+    "Restart brokers that still run: they cut what the new leader does not have."
 )
 
 
