@@ -253,7 +253,8 @@ def _without_markers(
         for each in found
         if each.code == CLEAN_MARKER_CONTRADICTED and each.directory is not None
         for root in [each.directory.log_directory]
-        if root.broker_id in losing or each.directory not in damaged
+        if root.broker_id is not None
+        and (root.broker_id in losing or each.directory not in damaged)
     }
 
 
