@@ -117,6 +117,8 @@ def _not_compared(
     reason = "; ".join(each.why_not_compared for each in misnamed)
     return replace(
         audit,
+        replicas=audit.everyone,
+        set_aside=(),
         comparison=NotCompared(reason),
         elections=(),
         verdict=Verdict.UNDECIDABLE,

@@ -28,14 +28,14 @@ EXCHANGED = "KL-419"
 FIRST, SECOND = f"{0:020d}.log", f"{2:020d}.log"
 
 
-@pytest.fixture
-def two(tmp_path: Path) -> Path:
-    """Two copies with the same wrong names, and a third that is right."""
+@pytest.fixture(params=[1, 2, 3])
+def wrong(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, int]:
+    """Three copies, and how many of them have the wrong names."""
     copy = replica(LOG, segment_bytes=2 * BATCH, recovery_point=6, high_watermark=6)
     cluster(tmp_path / "in", dict.fromkeys(range(3), copy), clean=range(3))
-    for number in (0, 1):
+    for number in range(request.param):
         exchange(tmp_path / "in", number)
-    return tmp_path / "in"
+    return tmp_path / "in", request.param
 
 
 def exchange(root: Path, number: int) -> None:
@@ -50,34 +50,44 @@ def found_in(root: Path) -> list[dict[str, Any]]:
     return [row for row in rows if row["severity"] in ("C", "H")]
 
 
-def test_the_files_are_the_only_finding(two: Path) -> None:
-    found = found_in(two)
-    assert [(row["code"], row["brokerId"]) for row in found] == [(EXCHANGED, 0), (EXCHANGED, 1)]
+def test_the_files_are_the_only_finding(wrong: tuple[Path, int]) -> None:
+    root, copies = wrong
+    found = found_in(root)
+    assert [(row["code"], row["brokerId"]) for row in found] == [
+        (EXCHANGED, number) for number in range(copies)
+    ]
     assert f"{FIRST} and {SECOND} have each other's names" in found[0]["message"]
 
 
 @pytest.mark.parametrize("command", [verify_command, replica_diff, plan_command])
-def test_every_command_prints_the_renames_which_settle_it(two: Path, command: Any) -> None:
+def test_every_command_prints_the_renames_which_settle_it(
+    wrong: tuple[Path, int], command: Any
+) -> None:
+    two, copies = wrong
     status, text = asked(command, str(two))
     assert status == 1
     joined = text.replace(" \\\n", " ")
     moves = [line.split() for line in joined.splitlines() if line.strip().startswith("mv ")]
-    assert len(moves) == 6
+    assert len(moves) == 3 * copies
     for move in moves:
         subprocess.run(shlex.split(" ".join(move)), check=True)
     assert found_in(two) == []
     assert asked(plan_command, str(two))[0] == 0
 
 
-def test_there_is_no_order_of_starts_before(two: Path) -> None:
-    text = asked(plan_command, str(two))[1]
+def test_there_is_no_order_of_starts_before(wrong: tuple[Path, int]) -> None:
+    text = asked(plan_command, str(wrong[0]))[1]
     assert text.startswith("NO PLAN t-0: ")
     assert "index" not in text  # moved aside, they would be of no use
 
 
 @pytest.mark.parametrize("options", [(), ("--as-segments",), ("--as-segments", "--merge")])
-def test_salvage_keeps_every_record(two: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
-    status, text = asked(salvage_command, str(two), *options, "--output", str(tmp_path / "out"))
+def test_salvage_keeps_every_record(
+    wrong: tuple[Path, int], tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    status, text = asked(
+        salvage_command, str(wrong[0]), *options, "--output", str(tmp_path / "out")
+    )
     assert status == 0
     assert text.startswith("t-0: 6 records, offsets 0 to 5\n")
     assert "lost" not in text
