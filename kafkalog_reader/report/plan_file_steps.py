@@ -62,22 +62,34 @@ def file_steps(plan: Plan) -> Iterator[PlanStep]:
 
 
 def lost_disk_steps(plan: Plan) -> Iterator[PlanStep]:
-    """An empty log directory for each broker that the ISR names and that nothing is left of."""
+    """An empty log directory for each broker that nothing is left of: KRaft starts none without."""
+    if plan.has_zookeeper:
+        return
     asked: dict[tuple[str, int], list[str]] = defaultdict(list)
+    absent = {broker for start in plan.order.starts for broker in start.brokers}
+    absent -= {*plan.brokers}
     for choice in plan.choices:
         for broker in choice.unseen_in_sync:
             if broker not in plan.brokers and choice.cluster_id is not None:
                 asked[choice.cluster_id, broker].append(shown(choice.name))
+        for broker in absent & {*choice.assigned}:
+            if choice.cluster_id is not None:
+                asked.setdefault((choice.cluster_id, broker), [])
     for (cluster_id, broker), names in sorted(asked.items()):
-        which = names[0] if len(names) == 1 else several_text(names)
+        alone = ""
+        if names:
+            which = names[0] if len(names) == 1 else several_text(names)
+            alone = (
+                f"The metadata log names broker {broker} in the ISR of {which}. If it started "
+                "with an empty log directory before another broker leads, it could be elected, "
+                "and the others would delete all their records. "
+            )
         yield PlanStep(
             kind=StepKind.RESTORE_DIRECTORY,
             title=f"If the log directories of broker {broker} are lost for ever, format empty ones",
             texts=(
-                f"The metadata log names broker {broker} in the ISR of {which}. If it started "
-                "with an empty log directory before another broker leads, it could be elected, "
-                "and the others would delete all their records. Now it copies those of the "
-                "leaders.",
+                f"{alone}A broker starts with a new disk only when it is formatted. Then it copies "
+                "the records of the leaders.",
                 "If one of its log directories is left, supply that one and make the plan again "
                 "instead.",
             ),

@@ -18,17 +18,16 @@ if TYPE_CHECKING:
 def quorum_steps(plan: Plan) -> Iterator[PlanStep]:
     """What the controllers' own elections lose, and the order that prevents it."""
     for quorum in plan.unsafe_quorums:
-        found = steps_of_quorum.quorum_steps(quorum)
+        found = [*steps_of_quorum.quorum_steps(quorum)]
+        check = Check(
+            command=f"kafkalog quorum {inputs_text(plan)}",
+            expected=("steps with commands: do those, and start no controller before",),
+        )
         yield PlanStep(
             kind=StepKind.QUORUM,
             title="See in which order the controllers must start",
             texts=(f"{headline(quorum)}.", *(e.text for e in found if not e.is_of_disk)),
-            checks=(
-                Check(
-                    command=f"kafkalog quorum {inputs_text(plan)}",
-                    expected=("steps with commands: do those, and start no controller before",),
-                ),
-            ),
+            checks=(check,) if any(each.commands for each in found) else (),
         )
 
 
@@ -36,7 +35,10 @@ def lacking_voters(plan: Plan) -> Iterator[str]:
     """That a majority of the voters is not in these files."""
     for each in plan.quorums:
         if each.verdict is Verdict.NO_MAJORITY:
-            yield (
-                f"{headline(each)}. If the others exist, start them, too. If they are lost, "
-                "`kafkalog quorum`, with the same paths, says how to get a leader."
-            )
+            text = f"{headline(each)}. If the others exist, start them, too."
+            if any(step.commands for step in steps_of_quorum.quorum_steps(each)):
+                text += (
+                    " If they are lost, `kafkalog quorum`, with the same paths, says how to get a "
+                    "leader."
+                )
+            yield text

@@ -92,7 +92,7 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
         yield _zookeeper(plan) if plan.has_zookeeper else _controllers(plan)
     yield from file_steps(plan)
     for number, start in enumerate(plan.order.starts):
-        if number and number == len(plan.order.starts) - 1:
+        if number == len(plan.order.starts) - 1:
             yield from lost_disk_steps(plan)
         yield _start(plan, number, start)
     if plan.empty_directories:

@@ -7,11 +7,13 @@ copies the log of the one that is elected. No tool of Kafka 4.4 overrides the vo
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.integrity.file_repair import Copy, Move, move_aside
 from kafkalog_reader.audits.quorum.outcome import Verdict
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE, shown
 from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import listed
@@ -20,10 +22,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
-    from kafkalog_reader.audits.integrity.file_repair import FlipBit
+    from kafkalog_reader.audits.integrity.file_repair import FileRepair, FlipBit
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
-    from kafkalog_reader.audits.quorum.outcome import Outcome, QuorumAudit
+    from kafkalog_reader.audits.quorum.outcome import QuorumAudit
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
+
+
+_METADATA_DIR: Final = "METADATA_LOG_DIR"
+_LAST: Final = (
+    "Then start the other controllers and the brokers, and restart brokers that still run: they "
+    "cut what the new leader does not have."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +62,19 @@ def names_text(copies: Sequence[MetadataCopy]) -> str:
 
 
 def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
-    """The steps; none where the voters elect a leader by themselves, or no order helps."""
+    """The steps; none where the voters elect a leader by themselves, or none is known."""
     if exchanged := audit.quorum.exchanged:
         given = ", ".join(f"{e.named}={shown(e.path)} is of node {e.broker_id}" for e in exchanged)
         yield QuorumStep(
             text=f"Before any node starts, exchange the disks or their mounts: {given}. A node "
             "does not start with a disk of another one.",
         )
-    if flipped := {e: e.batches.flipped for e in audit.quorum.startable if e.batches.flipped}:
+    flipped = {e: e.batches.flipped for e in audit.quorum.startable if e.batches.flipped}
+    if flipped:
         yield _corrected(flipped)
+    if audit.misplaced:
+        yield _moved_back(audit)
+    if flipped or audit.misplaced:
         return
     if audit.quorum.rolled_back.lost_end:
         yield QuorumStep(
@@ -74,14 +87,19 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
     for copy in audit.needed_but_stop:
         naming = audit.quorum.naming_as_leader(copy)
         yield _moved_aside(naming, f"it names {node_name(copy)} as leader, whose log is lost,")
-    if audit.verdict is Verdict.MAY_LOSE and audit.start_first:
+    if audit.verdict is Verdict.CONTRADICTED and audit.agreeing:
+        yield from _without_contradiction(audit)
+    elif audit.verdict is Verdict.NO_MAJORITY:
+        yield from _majority(audit)
+    elif audit.source is not None:
+        if not audit.quorum.rolled_back.lost_end:
+            yield QuorumStep(
+                text="First look for newer copies of the controllers' metadata logs, and give them "
+                "to this command. Keep a copy of every disk.",
+            )
+        yield from _seeded(audit, audit.source, ())
+    elif audit.verdict is Verdict.MAY_LOSE and audit.start_first:
         yield from _order(audit)
-    if (
-        audit.verdict is Verdict.NO_MAJORITY
-        and audit.outcomes
-        and not audit.outcomes[0].copy.is_empty
-    ):
-        yield from _replacement(audit, audit.outcomes[0])
 
 
 def _corrected(copies: Mapping[MetadataCopy, FlipBit]) -> QuorumStep:
@@ -92,6 +110,57 @@ def _corrected(copies: Mapping[MetadataCopy, FlipBit]) -> QuorumStep:
         "others.",
         commands=tuple(repair_commands(copies.values())),
     )
+
+
+def _moved_back(audit: QuorumAudit) -> QuorumStep:
+    """A start does not notice it: 4.1.1 elected such a controller, which then could not write."""
+    wrong = audit.misplaced
+    others = [each for each in audit.quorum.startable if each not in wrong]
+    instead = ""
+    if audit.quorum.winners(others):
+        it, its = ("it", "its") if len(wrong) == 1 else ("them", "their")
+        instead = (
+            f" Or do without {it}: start {names_text(others)} first, move {its} "
+            "__cluster_metadata-0 aside when they have a leader (kafkalog verify has the command), "
+            f"and only then start {it}."
+        )
+    return QuorumStep(
+        text=f"Before any start, correct the base offset in the log of {names_text(wrong)}: the "
+        "batches before and after it prove the right one. Then give all files to kafkalog again."
+        f"{instead}",
+        commands=tuple(
+            repair_commands(repair for each in wrong for repair in each.batches.offset_repairs)
+        ),
+    )
+
+
+def _without_contradiction(audit: QuorumAudit) -> Iterator[QuorumStep]:
+    """A follower keeps its own records where offset and leader epoch are the leader's."""
+    quorum, kept = audit.quorum, audit.agreeing
+    wrong = [
+        each
+        for each in quorum.copies
+        if each not in kept and any(quorum.parting(each, one).is_conflict for one in kept)
+    ]
+    rest = [each for each in quorum.startable if each not in kept and each not in wrong]
+    yield QuorumStep(
+        text=f"Start {names_text(kept)}, and nothing else, until they have a leader. They are a "
+        "majority, and do not contradict each other.",
+        commands=_describe(audit),
+    )
+    if wrong:
+        yield QuorumStep(
+            text=f"While {names_text(wrong)} {'is' if len(wrong) == 1 else 'are'} stopped, move "
+            "__cluster_metadata-0 there aside: a follower never replaces such records. Without the "
+            "folder, it fetches them from the leader.",
+            commands=tuple(
+                repair_commands(
+                    move_aside(*posixpath.split(each.directory.path.rstrip("/"))) for each in wrong
+                )
+            ),
+        )
+    later = f"{names_text([*rest, *wrong])}" if rest or wrong else "the brokers"
+    yield QuorumStep(text=f"Then start {later}.")
 
 
 def _restored(copy: MetadataCopy, missing: Sequence[MissingDirectory]) -> QuorumStep:
@@ -120,56 +189,130 @@ def _order(audit: QuorumAudit) -> Iterator[QuorumStep]:
     yield QuorumStep(text=f"Then start {names_text(later)}.")
 
 
-def _replacement(audit: QuorumAudit, chosen: Outcome) -> Iterator[QuorumStep]:
+def _majority(audit: QuorumAudit) -> Iterator[QuorumStep]:
+    """Format lost voters anew, as many as a majority lacks."""
     quorum = audit.quorum
-    voters = quorum.voters_for(chosen.copy) or quorum.voters
-    assert voters is not None
+    chosen = audit.outcomes[0] if audit.outcomes else None
+    has_log = chosen is not None and not chosen.copy.is_empty
+    voters = (quorum.voters_for(chosen.copy) if chosen else None) or quorum.voters
+    if voters is None or not (has_log or audit.source):
+        return
+    if (
+        chosen is not None
+        and voters.voter_at(chosen.copy.node_id, chosen.copy.directory_id) is None
+    ):
+        return
     refused = [each for each in quorum.seated if each.refusal]
-    if len(chosen.votes) + len(refused) >= voters.majority:
+    # With the copy that reaches furthest, a controller gets the vote of every other one.
+    votes = quorum.startable if audit.source or chosen is None else chosen.votes
+    if len(votes) + len(refused) >= voters.majority:
         yield QuorumStep(
             text=f"A majority is here: repair what keeps {names_text(refused)} from starting, "
             "which the table shows, and run this command again. Format no controller whose log is "
             "here.",
         )
         return
-    if voters.voter_at(chosen.copy.node_id, chosen.copy.directory_id) is None:
-        return
     here = {each.node_id for each in quorum.startable}
-    named = {each.state.leader_id for each in chosen.votes if each.state is not None}
+    named = {each.state.leader_id for each in votes if each.state is not None}
     lost = [each for each in voters.voters if each.node_id not in here]
     lost.sort(key=lambda each: each.node_id in named)
-    needed = lost[: voters.majority - len(chosen.votes)]
-    stale = [
-        each
-        for each in chosen.votes
-        if each.state is not None and each.state.leader_id in {voter.node_id for voter in needed}
-    ]
-    ids = [str(each.node_id) for each in needed]
-    controllers = "controller" if len(ids) == 1 else "controllers"
+    needed = lost[: voters.majority - len(votes)]
     yield QuorumStep(
         text="First look for the disks of the missing voters, and give them to this command: a "
         "majority of the voters elects a leader without the steps below, and loses nothing. Keep a "
         "copy of every disk that is left.",
     )
+    yield _formatted(audit, voters, needed)
+    ids = {each.node_id for each in needed}
+    stale = [each for each in votes if each.state is not None and each.state.leader_id in ids]
+    if stale:
+        yield _moved_aside(stale, "it names a voter as leader that is formatted anew,")
+    if audit.source is not None:
+        yield from _seeded(audit, audit.source, needed, without_state=stale)
+        return
+    controllers = "controller" if len(needed) == 1 else "controllers"
     yield QuorumStep(
+        text=f"Start {names_text(votes)} and the new {controllers}, and nothing else, until "
+        "they have a leader. An empty log wins no election against theirs, and its controller "
+        "copies the log of the leader.",
+        commands=_describe(audit),
+    )
+    yield QuorumStep(text=_LAST)
+
+
+def _formatted(audit: QuorumAudit, voters: VoterSet, needed: Sequence[Voter]) -> QuorumStep:
+    ids = [str(each.node_id) for each in needed]
+    controllers = "controller" if len(ids) == 1 else "controllers"
+    return QuorumStep(
         text=f"Format {len(ids)} new {controllers} under the identity of "
         f"{'voter' if len(ids) == 1 else 'voters'} {listed(ids)}: with this node.id in "
         "controller.properties, an empty metadata log directory, and the address that the other "
         "controllers know. The lost disk must never be started again.",
         commands=tuple(_format(audit, voters, each) for each in needed),
     )
-    if stale:
-        yield _moved_aside(stale, "it names a voter as leader that is formatted anew,")
+
+
+def _seeded(
+    audit: QuorumAudit,
+    source: MetadataCopy,
+    formatted: Sequence[Voter],
+    *,
+    without_state: Sequence[MetadataCopy] = (),
+) -> Iterator[QuorumStep]:
+    """Give a majority of the voters the copy of a node without a vote: no other voter wins then."""
+    quorum = audit.quorum
+    assert quorum.voters is not None
+    here = sorted(quorum.startable, key=lambda each: each.end, reverse=True)
+    here = here[: quorum.voters.majority]
+    commands: list[str] = []
+    for copy in here:
+        commands += _on_host(copy.node_id, _copied(source, copy.directory.path.rstrip("/"), copy))
+        if copy.state is not None and copy not in without_state:
+            folder = copy.directory.path.rstrip("/")
+            kept = f"{move_aside(*posixpath.split(folder)).target}/{QUORUM_STATE}"
+            commands.append(f"cp -p {shell_word(kept)} {shell_word(folder)}")
+    folder = f"{_METADATA_DIR}/{METADATA_TOPIC}-0"
+    for voter in formatted:
+        repairs = _copied(source, folder, None)
+        if quorum.voters.is_dynamic:  # formatting wrote a snapshot with the voters
+            target = f"{_METADATA_DIR}.formatted/{METADATA_TOPIC}-0"
+            repairs = (Move(path=folder, target=target), *repairs)
+        commands += _on_host(voter.node_id, repairs)
+    ids = [str(each.node_id) for each in here] + [str(each.node_id) for each in formatted]
+    controllers = "controller" if len(ids) == 1 else "controllers"
+    where = f" {_METADATA_DIR} is metadata.log.dir there, or else the first of log.dirs."
     yield QuorumStep(
-        text=f"Start {names_text(chosen.votes)} and the new {controllers}, and nothing else, until "
-        "they have a leader. An empty log wins no election against theirs, and its controller "
-        "copies the log of the leader.",
-        commands=_describe(audit),
+        text=f"While they and {node_name(source)} are stopped, give {controllers} {listed(ids)} "
+        f"the __cluster_metadata-0 of {node_name(source)}, without its quorum-state. Run this on "
+        "the host of each, as the user of the controller, with the paths there."
+        f"{where if formatted else ''}",
+        commands=tuple(commands),
     )
-    yield QuorumStep(
-        text="Then start the other controllers and the brokers, and restart brokers that still "
-        "run: they cut what the new leader does not have.",
-    )
+    text = f"Start node {ids[0]}, and nothing else, until it leads."
+    if len(ids) > 1:
+        text = (
+            f"Start nodes {listed(ids)}, and nothing else, until they have a leader. They are a "
+            "majority with the log that reaches furthest."
+        )
+    yield QuorumStep(text=text, commands=_describe(audit))
+    yield QuorumStep(text=_LAST)
+
+
+def _copied(
+    source: MetadataCopy, folder: str, replaced: MetadataCopy | None
+) -> tuple[FileRepair, ...]:
+    copied = Copy(
+        source=source.directory.path.rstrip("/"), node=node_name(source), path=folder,
+        leave_out=QUORUM_STATE,
+    )  # fmt: skip
+    if replaced is None or replaced.is_missing:
+        return (copied,)
+    return (move_aside(*posixpath.split(folder)), copied)
+
+
+def _on_host(node: int | None, repairs: Sequence[FileRepair]) -> Iterator[str]:
+    yield f"# on the host of node {node}:"
+    yield from repair_commands(repairs)
 
 
 def _moved_aside(copies: Sequence[MetadataCopy], why: str) -> QuorumStep:

@@ -77,6 +77,11 @@ def headline(audit: QuorumAudit) -> str:
                 f"{names_text([each.copy for each in harmful])} can be elected without them"
             )
         case _:
+            if audit.misplaced:
+                return (
+                    f"{name}: do NOT start {names_text(audit.misplaced)} as the files are: the "
+                    "base offset of a batch in the log is wrong, which no checksum covers"
+                )
             if audit.needed_but_stop:
                 return (
                     f"{name}: NO LEADER as the files are: {names_text(audit.needed_but_stop)} "
@@ -100,7 +105,7 @@ def _waiting(quorum: Quorum) -> str:
 
 def quorum_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     """The lines before the table of copies."""
-    style = Style.LOST if audit.needed_but_stop else _STYLES[audit.verdict]
+    style = Style.LOST if audit.needed_but_stop or audit.misplaced else _STYLES[audit.verdict]
     for line in wrapped(headline(audit), columns):
         yield tuple(Span(span.text, style) for span in line)
     voters = audit.quorum.voters
@@ -148,6 +153,8 @@ def _remarks(quorum: Quorum, copy: MetadataCopy) -> Iterator[str]:
         yield f"does not start: {copy.refusal}"
     if copy.batches.damage:
         yield f"a start cuts the log at {copy.batches.damage}"
+    if copy.batches.misplaced:
+        yield f"wrong base offset: {copy.batches.misplaced}"
     if proof := quorum.rolled_back.nodes.get(copy.node_id):
         yield f"went back in time: {proof}"
     if copy.is_truncated_to_snapshot:
@@ -318,11 +325,7 @@ def _further_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     yield ()
     voters = audit.quorum.seated
     holds = "more than every voter here: up to" if voters else "what was written up to"
-    text = (
-        f"{node_name(best)}, which has no vote, holds {holds} offset "
-        f"{best.end.offset:,}. Its __cluster_metadata-0, without quorum-state, can take the place "
-        "of the one of a controller while both are stopped."
-    )
+    text = f"{node_name(best)}, which has no vote, holds {holds} offset {best.end.offset:,}."
     yield from wrapped(text[0].upper() + text[1:], columns)
 
 

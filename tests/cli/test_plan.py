@@ -813,6 +813,24 @@ def test_in_sync_replicas_that_are_lost_get_an_empty_log_directory(
     assert "If such copies are lost for ever, follow the steps" in text
 
 
+def test_a_leader_that_is_lost_gets_formatted_log_directories(run: Run, tmp_path: Path) -> None:
+    """4.1.1 does not start without meta.properties, whether or not others are in sync."""
+    root = write(tmp_path, {broker: {"a": LONG} for broker in (1, 2)})
+    state = PartitionState(
+        topic="a", topic_id=f"{ord('a'):A<22d}", replicas=(3, 1, 2), in_sync=(1, 2, 3), leader=3,
+        leader_epoch=1,
+    )  # fmt: skip
+    log_directory(9, metadata_log([state])).write(root / "controller-9")
+    steps = plan(run("plan", root, "--format", "json"))["steps"]
+    at = [step["kind"] for step in steps].index("restoreLogDirectory")
+    assert steps[at]["brokers"] == [3]
+    assert "kafka-storage.sh format" in steps[at]["commands"][1]
+    assert [step["brokers"] for step in steps[at + 1 :] if step["kind"] == "startBrokers"] == [[3]]
+    (root / "controller-9" / "__cluster_metadata-0").rename(tmp_path / "elsewhere")
+    without = plan(run("plan", root, "--format", "json"))["steps"]
+    assert "restoreLogDirectory" not in [step["kind"] for step in without]
+
+
 @pytest.mark.parametrize("name", sorted(NAMED))
 def test_states_for_real_brokers_need_the_steps_that_they_are_for(
     run: Run, tmp_path: Path, name: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,14 @@ import pytest
 from fixtures import captures
 from fixtures.jars import cache_directory
 from fixtures.quorums.capture import TRIALS
+from kafkalog_reader.audits.plan.choice import Choice
+from kafkalog_reader.audits.plan.plan import Plan
+from kafkalog_reader.audits.plan.start_order import StartOrder
+from kafkalog_reader.cli.quorums import quorums_of
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.report.plan_quorum_steps import quorum_steps
 from tests.audits.quorum.controllers import write_controllers
+from tests.audits.quorum.test_metadata_batches import with_wrong_offset
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +34,24 @@ def answer_of(run: Run, path: Path) -> dict[str, Any]:
     (line,) = run("quorum", path, "--format", "json").out.splitlines()
     answer: dict[str, Any] = json.loads(line)
     return answer
+
+
+def follow(step: dict[str, Any]) -> None:
+    for command in step["commands"]:
+        subprocess.run(["sh", "-c", command], check=True, stderr=subprocess.DEVNULL)
+
+
+def logs_of(root: Path, name: str) -> list[Path]:
+    return sorted(root.glob(f"broker-*/__cluster_metadata-0/{name}"))
+
+
+def without_hosts(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ``ssh`` that runs the command here."""
+    program = root / "bin" / "ssh"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
 
 @pytest.mark.parametrize(
@@ -117,6 +143,107 @@ def test_a_flipped_bit_is_corrected_before_any_start(tmp_path: Path, run: Run) -
     assert run("quorum", tmp_path).out == expected.out
 
 
+@pytest.mark.parametrize("stored", [1 | 1 << 27, 0x0700_0300])
+def test_a_wrong_base_offset_is_corrected_before_any_start(
+    tmp_path: Path, run: Run, stored: int
+) -> None:
+    """No checksum covers it; the batches before and after it prove the right one."""
+    sound = write_controllers(tmp_path, {1: "1111", 2: "1111", 3: "1111"})
+    expected = run("quorum", sound)
+    before = with_wrong_offset(tmp_path, 2, stored)
+    printed = run("quorum", tmp_path)
+    assert printed.status == 1
+    text = " ".join(printed.out.split())
+    assert "do NOT start node 2 as the files are" in text
+    assert "start nodes 1 and 3 first" in text
+    assert "CONTRADICT" not in text
+    assert "in a snapshot only" not in text
+    (step,) = answer_of(run, tmp_path)["steps"]
+    follow(step)
+    assert next(tmp_path.glob("broker-2/*/*.log")).read_bytes() == before
+    assert run("quorum", tmp_path).out == expected.out
+
+
+def test_what_only_a_log_with_a_wrong_offset_has_is_described(tmp_path: Path, run: Run) -> None:
+    """Offsets 2 and 3 are behind the wrong one in the file."""
+    write_controllers(tmp_path, {1: "11", 2: "1111", 3: ""})
+    with_wrong_offset(tmp_path, 2, 1 | 1 << 27)
+    lost = next(each for each in answer_of(run, tmp_path)["elections"] if each["nodeId"] == 1)
+    assert [change["offset"] for each in lost["lost"] for change in each["changes"]] == [2, 3]
+
+
+def test_old_controllers_get_the_longer_log_of_a_broker(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As 4.1.1 was started with the commands for three old controllers: 3 is cut by no leader."""
+    write_controllers(tmp_path, {1: "11", 2: "11", 3: "11", 9: "111"}, leaders={9: (1, 1)})
+    first, copying, starting, last = answer_of(run, tmp_path)["steps"]
+    assert "look for newer copies" in first["text"]
+    assert "give controllers 1 and 2 the __cluster_metadata-0 of node 9" in copying["text"]
+    assert starting["text"].startswith("Start nodes 1 and 2, and nothing else, until")
+    assert last["text"].startswith("Then start the other controllers")
+    states = [each.read_text() for each in logs_of(tmp_path, "quorum-state")[:2]]
+    without_hosts(tmp_path, monkeypatch)
+    follow(copying)
+    held = [each.read_bytes() for each in logs_of(tmp_path, "*.log")]
+    assert held[0] == held[1] == held[3]
+    assert held[2] != held[3]
+    assert [each.read_text() for each in logs_of(tmp_path, "quorum-state")[:2]] == states
+    answer = answer_of(run, tmp_path)
+    assert answer["verdict"] == "electable"
+    assert [each["nodeId"] for each in answer["elections"] if each["canWin"]] == [1, 2]
+    assert answer["steps"] == []
+
+
+def test_lost_controllers_are_formatted_and_get_the_log_of_a_broker(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With controller.quorum.voters, formatting writes no __cluster_metadata-0."""
+    write_controllers(tmp_path, {9: "111"})
+    looking, formatting, copying, starting, last = answer_of(run, tmp_path)["steps"]
+    assert "First look for the disks" in looking["text"]
+    hosts = [each.partition("# on the host of ")[2] for each in formatting["commands"]]
+    assert hosts == ["node.id=1", "node.id=2"]
+    assert starting["text"].startswith("Start nodes 1 and 2, and nothing else, until")
+    assert last["text"].startswith("Then start the other controllers")
+    assert [each for each in copying["commands"] if each.startswith("mv ")] == []
+    (source,) = logs_of(tmp_path, "*.log")
+    without_hosts(tmp_path, monkeypatch)
+    properties = (tmp_path / "broker-9/meta.properties").read_text()
+    for node in (1, 2):
+        directory = tmp_path / f"new-{node}"
+        directory.mkdir()
+        written = properties.replace("node.id=9", f"node.id={node}")
+        (directory / "meta.properties").write_text(written)
+        for command in copying["commands"]:
+            there = command.replace("METADATA_LOG_DIR", str(directory))
+            subprocess.run(["sh", "-c", there], check=True)
+        names = {each.name for each in (directory / "__cluster_metadata-0").iterdir()}
+        assert "quorum-state" not in names
+        assert (directory / "__cluster_metadata-0" / source.name).read_bytes() == (
+            source.read_bytes()
+        )
+    answer = answer_of(run, tmp_path)
+    assert answer["verdict"] == "electable"
+    assert [each["nodeId"] for each in answer["elections"] if each["canWin"]] == [1, 2]
+
+
+def test_a_copy_that_contradicts_a_majority_is_moved_aside(tmp_path: Path, run: Run) -> None:
+    write_controllers(tmp_path / "all", {1: "1111", 2: "1111", 3: "1111"})
+    other = next(write_controllers(tmp_path / "other", {2: "1211"}).glob("broker-2/*/*.log"))
+    log = next((tmp_path / "all").glob("broker-2/*/*.log"))
+    content = bytearray(other.read_bytes())
+    at = len(content) // 4 + 12  # the leader epoch of the second batch, which no checksum covers
+    content[at : at + 4] = (1).to_bytes(4, "big")
+    log.write_bytes(content)
+    start, moving, last = answer_of(run, tmp_path / "all")["steps"]
+    assert start["text"].startswith("Start nodes 1 and 3, and nothing else, until they have")
+    follow(moving)
+    assert not log.parent.exists()
+    assert last["text"] == "Then start node 2."
+    assert run("quorum", tmp_path / "all").status == 0
+
+
 def test_no_voter_is_formatted_whose_log_only_has_a_wrong_cluster_id(
     tmp_path: Path, run: Run
 ) -> None:
@@ -156,6 +283,28 @@ def test_plan_points_to_it(tmp_path: Path, run: Run) -> None:
     planned = run("plan", tmp_path)
     assert planned.status == 2
     assert "kafkalog quorum, with the same paths" in planned.err
+
+
+def test_a_plan_points_to_steps_that_exist(tmp_path: Path, run: Run) -> None:
+    """The quorum's part of a plan, wherever a start of controllers is unsafe."""
+    write_controllers(tmp_path, {1: "11", 2: "11", 3: "11", 9: "111"})
+    (quorum,) = quorums_of(discover([str(tmp_path)]))
+    choice = Choice(
+        topic="t", partition=0, leader=9, equals=frozenset({9}), others=frozenset(), electable=None
+    )
+    (step,) = quorum_steps(
+        Plan(
+            paths=(str(tmp_path),),
+            brokers=(9,),
+            choices=(choice,),
+            unanswered=(),
+            order=StartOrder(starts=()),
+            quorums=(quorum,),
+        )
+    )
+    assert [each.command for each in step.checks] == [f"kafkalog quorum {tmp_path}"]
+    assert answer_of(run, tmp_path)["steps"][1]["commands"]
+    assert "__cluster_metadata-0 of node 9" in " ".join(step.texts)
 
 
 def test_a_sound_quorum_has_no_severe_finding(tmp_path: Path, run: Run) -> None:

@@ -12,7 +12,7 @@ from kafkalog_reader.audits.quorum.record_text import RecordTexts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
+    from kafkalog_reader.audits.quorum.metadata_copy import LogEnd, MetadataCopy
     from kafkalog_reader.audits.quorum.quorum import Quorum
 
 MAX_CHANGES: Final = 1_000
@@ -50,7 +50,7 @@ def lost_ranges(quorum: Quorum, chosen: MetadataCopy) -> tuple[LostRange, ...]:
     """
     found: list[LostRange] = []
     told: list[MetadataCopy] = []
-    for other in sorted(quorum.copies, key=lambda each: each.end, reverse=True):
+    for other in sorted(quorum.copies, key=_readable, reverse=True):
         first = quorum.parting(chosen, other).offset
         if other is chosen or first >= other.end.offset:
             continue
@@ -60,6 +60,11 @@ def lost_ranges(quorum: Quorum, chosen: MetadataCopy) -> tuple[LostRange, ...]:
         told.append(other)
         found += _ranges(quorum, other, first)
     return tuple(sorted(found, key=lambda each: each.first_offset))
+
+
+def _readable(copy: MetadataCopy) -> tuple[LogEnd, bool]:
+    """Of equal copies, the one first whose records have the right offsets."""
+    return copy.end, not copy.batches.misplaced
 
 
 def _ranges(quorum: Quorum, other: MetadataCopy, first: int) -> Iterator[LostRange]:

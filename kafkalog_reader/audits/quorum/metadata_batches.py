@@ -21,6 +21,8 @@ from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
@@ -39,6 +41,9 @@ class MetadataBatches:
         slices: the bytes of these batches.
         damage: where and why the log is cut; empty if every byte is sound, or unfinished.
         flipped: the single bit that explains the damage; None if none does.
+        misplaced: where a base offset is wrong, which no checksum covers; empty if none is. The
+            columns have the right ones, which the batches before and after it prove.
+        offset_repairs: the bytes that write the right base offsets.
         readable_end: one past the last sound batch behind the damage, which a start cuts off; the
             log end if there is none.
     """
@@ -51,6 +56,8 @@ class MetadataBatches:
     slices: tuple[SegmentSlice, ...]
     damage: str = ""
     flipped: FlipBit | None = None
+    misplaced: str = ""
+    offset_repairs: tuple[FlipBit, ...] = ()
     readable_end: int = 0
 
     @property
@@ -103,7 +110,8 @@ def read_batches(directory: PartitionDirectory) -> MetadataBatches:
         UnreadableFileError: a file cannot be opened or read.
     """
     found = [each for each in segments(directory) if each.log_size is not None]
-    columns: dict[str, list[NDArray[np.int64]]] = {name: [] for name in _COLUMNS}
+    columns: dict[str, list[NDArray[np.int64]]] = {name: [] for name in (*_COLUMNS, "position")}
+    sizes: list[int] = []
     slices: list[SegmentSlice] = []
     damage, flipped = "", None
     for segment in found:
@@ -111,18 +119,76 @@ def read_batches(directory: PartitionDirectory) -> MetadataBatches:
         slices.append(
             SegmentSlice(directory=directory, segment=segment, start=0, stop=stop, is_log_end=True)
         )
+        sizes.append(sum(map(len, columns["position"])) - sum(sizes))
         if damage:
             break
     behind = found[len(slices) - 1 :] if damage else ()
     empty = np.empty(0, np.int64)
+    whole = {name: np.concatenate([empty, *parts]) for name, parts in columns.items()}
+    position = whole.pop("position")
+    start = found[0].base_offset if found else None
+    wrong = restored_offsets(whole["base_offset"], whole["last_offset"], start or 0)
+    paths = [each.path("log") for each in found[: len(sizes)]]
+    places = [
+        (paths[_segment_of(row, sizes)], int(position[row]), stored, due)
+        for row, stored, due in wrong
+    ]
     return MetadataBatches(
-        start=found[0].base_offset if found else None,
+        start=start,
+        misplaced=_misplaced_text(places),
+        offset_repairs=tuple(repair for each in places for repair in _offset_repairs(*each)),
         slices=tuple(slices),
         damage=damage,
         flipped=flipped,
         readable_end=max((_readable_end(each, directory) for each in behind), default=0),
-        **{name: np.concatenate([empty, *parts]) for name, parts in columns.items()},
+        **whole,
     )
+
+
+def restored_offsets(
+    base_offset: NDArray[np.int64], last_offset: NDArray[np.int64], start: int
+) -> list[tuple[int, int, int]]:
+    """Correct wrong base offsets in the columns: row, stored and right one of each.
+
+    Controllers leave no gap between batches. So a base offset is wrong that is not the one due, if
+    the next batch begins where it would with the one due. Of the last batch, a single wrong bit
+    is enough.
+    """
+    found = []
+    before = np.concatenate([[start], last_offset[:-1] + 1])[: len(base_offset)]
+    for row in map(int, np.flatnonzero(base_offset != before)):
+        stored = int(base_offset[row])
+        due = int(last_offset[row - 1]) + 1 if row else start
+        following = due + int(last_offset[row]) - stored + 1
+        is_last = row + 1 == len(base_offset)
+        proven = (stored ^ due).bit_count() == 1 if is_last else base_offset[row + 1] == following
+        if stored != due and proven:
+            found.append((row, stored, due))
+            base_offset[row], last_offset[row] = due, following - 1
+    return found
+
+
+def _segment_of(row: int, sizes: list[int]) -> int:
+    return int(np.searchsorted(np.cumsum(sizes), row, side="right"))
+
+
+def _misplaced_text(places: Sequence[tuple[str, int, int, int]]) -> str:
+    if not places:
+        return ""
+    path, position, stored, due = places[0]
+    more = f"; {len(places):,} such batches" if len(places) > 1 else ""
+    return (
+        f"{shown(path)} at position {position}: the base offset is {stored:,}, and {due:,} is due"
+        f"{more}"
+    )
+
+
+def _offset_repairs(path: str, position: int, stored: int, due: int) -> Iterator[FlipBit]:
+    """The base offset is the first field of a batch."""
+    pairs = zip(stored.to_bytes(8, "big", signed=True), due.to_bytes(8, "big"), strict=True)
+    for at, (wrong, right) in enumerate(pairs):
+        if wrong != right:
+            yield FlipBit(path=path, position=position + at, value=right)
 
 
 def _read(

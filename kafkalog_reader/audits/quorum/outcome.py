@@ -100,17 +100,48 @@ class QuorumAudit:
     cut_tails: tuple[CutTail, ...] = ()
 
     @property
+    def misplaced(self) -> tuple[MetadataCopy, ...]:
+        """Those with a wrong base offset, which no checksum covers."""
+        return tuple(each for each in self.quorum.startable if each.batches.misplaced)
+
+    @property
+    def source(self) -> MetadataCopy | None:
+        """The copy without a vote that voters must get, because it reaches further than theirs."""
+        if self.verdict not in (Verdict.MAY_LOSE, Verdict.NO_MAJORITY):
+            return None
+        return max(self.further, key=lambda each: each.end, default=None)
+
+    @property
+    def agreeing(self) -> tuple[MetadataCopy, ...]:
+        """Voters that elect a leader among themselves, where others contradict them; or empty."""
+        quorum = self.quorum
+        groups = [
+            tuple(
+                other
+                for other in quorum.startable
+                if other is each or not quorum.parting(each, other).is_conflict
+            )
+            for each in quorum.startable
+        ]
+        largest = max(groups, key=len, default=())
+        pairs = combinations(largest, 2)
+        if any(quorum.parting(one, other).is_conflict for one, other in pairs):
+            return ()
+        return largest if quorum.winners(largest) else ()
+
+    @property
     def is_unsafe(self) -> bool:
         """Whether starting the controllers in any order can lose metadata, or end."""
         return self.verdict in (Verdict.MAY_LOSE, Verdict.CONTRADICTED) or bool(
-            self.needed_but_stop
+            self.needed_but_stop or self.misplaced
         )
 
     @property
     def is_clean(self) -> bool:
         """Whether the controllers elect a leader by themselves, and lose nothing."""
         waiting = self.quorum.exchanged or any(map(self.quorum.lacking, self.quorum.startable))
-        return self.verdict is Verdict.ELECTABLE and not self.needed_but_stop and not waiting
+        stopped = waiting or self.needed_but_stop or self.misplaced
+        return self.verdict is Verdict.ELECTABLE and not stopped
 
 
 def audit_quorum(quorum: Quorum) -> QuorumAudit:

@@ -45,8 +45,8 @@ class RecordTexts:
             LocatedError: a record contradicts the format.
         """
         for record in self._copy.records():
-            if record.offset >= following:
-                return
+            if record.offset >= following:  # a wrong base offset may stand between right ones
+                continue
             self._learn(record)
             if record.offset < first:
                 continue

@@ -54,6 +54,7 @@ def quorum_schema() -> Schema:
         "isMissing": BOOLEAN,
         "namedAsLeaderBy": names,
         "damage": or_null(TEXT),
+        "misplaced": or_null(TEXT),
         "wentBack": or_null(TEXT),
         **typed(INTEGER, "logStartOffset", "logEndOffset", "lastLeaderEpoch"),
         **typed(or_null(INTEGER), "snapshotEndOffset", "snapshotLeaderEpoch"),

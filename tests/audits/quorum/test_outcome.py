@@ -88,3 +88,32 @@ def test_what_another_copy_holds_is_not_lost_behind_damage(tmp_path: Path) -> No
     audit = audited(tmp_path)
     assert audit.cut_tails == ()
     assert [lost.next_offset for each in audit.outcomes for lost in each.lost if each.can_win]
+
+
+def test_voters_that_agree_are_a_majority_against_one_that_contradicts(tmp_path: Path) -> None:
+    """Raft: with equal offset and leader epoch, a follower keeps what it has."""
+    write_controllers(tmp_path / "all", {1: "1111", 2: "1111", 3: "111"})
+    log = next((tmp_path / "all").glob("broker-2/*/*.log"))
+    other = next(write_controllers(tmp_path / "other", {2: "1211"}).glob("broker-2/*/*.log"))
+    content, size = other.read_bytes(), log.stat().st_size // 4
+    batch = bytearray(content[size : 2 * size])
+    batch[12:16] = (1).to_bytes(4, "big")  # its leader epoch, which no checksum covers
+    log.write_bytes(content[:size] + bytes(batch) + content[2 * size :])
+    audit = audited(tmp_path / "all")
+    assert audit.verdict is Verdict.CONTRADICTED
+    assert [each.node_id for each in audit.agreeing] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("logs", "source"),
+    [
+        pytest.param({1: "11", 2: "11", 3: "11", 9: "111"}, 9, id="all voters are older"),
+        pytest.param({9: "111"}, 9, id="no voter is left"),
+        pytest.param({1: "111", 2: "111", 3: "11", 9: "111"}, None, id="voters have it all"),
+    ],
+)
+def test_voters_get_the_copy_that_reaches_further_than_theirs(
+    tmp_path: Path, logs: Mapping[int, str], source: int | None
+) -> None:
+    found = audited(write_controllers(tmp_path, logs)).source
+    assert (None if found is None else found.node_id) == source
