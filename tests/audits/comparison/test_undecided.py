@@ -57,6 +57,11 @@ def test_its_first_leader_epoch_is_newer_than_none() -> None:
     )
 
 
+def test_copies_without_records_reach_nowhere() -> None:
+    bad = bare(1)
+    assert reaches_further({bad: history(), bare(2): history()}, {bad: "why"}) == ""
+
+
 def test_messages_of_old_formats_have_no_leader_epoch_that_others_lack() -> None:
     """Kafka reads -1 as the leader epoch of a message of magic 0 or 1."""
     bad = bare(1)
