@@ -13,6 +13,7 @@ from fixtures.builder import cluster, replica
 from kafkalog_reader.errors import KafkaLogError
 from spark_datasource.source import KafkaLogDataSource
 from spark_datasource.stream import HAS_LIMITS, KafkaLogStreamReader
+from tests.tables.logs import batch, write_segment
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -268,6 +269,18 @@ def test_limits_are_shared_among_partitions(tmp_path: Path) -> None:
     size = sum(log.stat().st_size for log in path.glob("*/t-*/*.log"))
     taken = in_bytes.latestOffset(begin, in_bytes.getDefaultReadLimit())["t"]
     assert sum(taken.values()) == pytest.approx(40 * 1024 / size, abs=2)
+
+
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.2 and later ask for limits")
+def test_bytes_are_estimated_from_the_mean_of_all_segments(tmp_path: Path) -> None:
+    path = logs(tmp_path / "d", 20)
+    (folder,) = path.glob("*/t-0")
+    for first in (0, 10):
+        batches = [batch(n, 1) for n in range(first, first + 10)]
+        size = write_segment(folder, batches, base_offset=first).stat().st_size
+    stream = reader(path, startingOffsets="earliest", maxBytesPerTrigger=str(size))
+    taken = stream.latestOffset(stream.initialOffset(), stream.getDefaultReadLimit())
+    assert taken == {"t": {"0": 10}}
 
 
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.2 and later ask for limits")
