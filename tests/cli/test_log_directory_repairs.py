@@ -438,6 +438,10 @@ def test_of_several_controllers_one_behind_is_nothing(state: Path, run: Run) -> 
         path.write_bytes(path.read_bytes()[:BORDER])
         answer = run("verify", ".")
         assert (answer.status, "KL-525  HIGH" in answer.out) == (status, bool(status))
+    text = " ".join(answer.out.split())
+    assert "the copies of controllers end at offset" in text
+    assert "kafkalog quorum says where they diverge" in text
+    assert "do not start this broker yet" not in text
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.evidence import LogDirectory
 
+_OF_SEVERAL: Final = (COMPARE_METADATA_LOGS, SUPPLY_WHAT_IS_MISSING)
+"""Where several controllers lack what a broker has: kafkalog quorum says which get its copy."""
 _OF_ELECTIONS: Final = frozenset({
     CHOOSE_A_BRANCH, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD, MOVE_COPY_ASIDE,
     SAVE_RECORDS,
@@ -118,7 +120,7 @@ def _without_log(root: LogDirectory, best: ReplicaAudit, controllers: set[int | 
         ),
         severity="C" if is_alone else "H",
         confidence="possible",
-        actions=(REPLACE_METADATA_LOG,) if is_alone else (DO_NOT_START, SUPPLY_WHAT_IS_MISSING),
+        actions=(REPLACE_METADATA_LOG,) if is_alone else _OF_SEVERAL,
         repairs=(copy,) if is_alone else (),
         offsets=(0, best.log_end),
         evidence={"ahead": best.name, "logEnd": 0, "logEndOfBroker": best.log_end},
@@ -136,16 +138,17 @@ def _behind(
     if _progress(ahead) >= _progress(best):
         return
     is_alone = len(controllers) == 1
-    whose = f"the copy of controller {ahead.broker_id}" if is_alone else "the copies of controllers"
+    one = f"the copy of controller {ahead.broker_id} ends"
+    whose = one if is_alone else "the copies of controllers end"
     known = "" if is_alone else "; with several controllers they need not have been committed"
     yield finding(
         CONTROLLERS_BEHIND,
-        f"{whose} ends at offset {ahead.log_end:,}, that of {best.name} at {best.log_end:,}: the "
+        f"{whose} at offset {ahead.log_end:,}, that of {best.name} at {best.log_end:,}: the "
         f"metadata records between are on no controller{known}",
         directory=ahead.directory,
         severity="C" if is_alone else "H",
         confidence="possible",
-        actions=(REPLACE_METADATA_LOG,) if is_alone else (DO_NOT_START, SUPPLY_WHAT_IS_MISSING),
+        actions=(REPLACE_METADATA_LOG,) if is_alone else _OF_SEVERAL,
         repairs=_replacement(ahead.directory.path.rstrip("/"), best) if is_alone else (),
         offsets=(ahead.log_end, best.log_end),
         evidence={"ahead": best.name, "logEnd": ahead.log_end, "logEndOfBroker": best.log_end},
