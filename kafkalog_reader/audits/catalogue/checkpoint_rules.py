@@ -66,6 +66,7 @@ CHECKPOINT_MISSING: Final = rule(
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS, START_WITHOUT_CHECKPOINT),
     lookalikes=(NO_ROW, MIXED_FORMATS),
+    roles=(Role.REPAIRED_BY_RECOVERY,),
 )
 CHECKPOINT_TEMPORARY_LEFT: Final = rule(
     "KL-303",

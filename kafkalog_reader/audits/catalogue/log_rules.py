@@ -134,7 +134,7 @@ EPOCH_ENTRY_MISSING: Final = rule(
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS,),
     lookalikes=(FIRST_EPOCH_CLIPPED, MIXED_FORMATS),
-    roles=(Role.FOLLOWS_IN_REPLICA,),
+    roles=(Role.FOLLOWS_IN_REPLICA, Role.REPAIRED_BY_RECOVERY),
 )
 EPOCH_ENTRY_CONTRADICTED: Final = rule(
     "KL-407",

@@ -23,7 +23,8 @@ RETRY_DUPLICATES: Final = rule(
     title="records stored several times",
     explanation="A producer without idempotence sent batches again, and the broker stored each "
     "of them. The finding counts how often; each record twice suggests retries=1. The same "
-    "content twice may also be intended.",
+    "content twice may also be intended. In an internal topic it is information: coordinators "
+    "write equal states again.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader="Consumers get the records as often as they are stored.",

@@ -38,6 +38,8 @@ class Role(Enum):
     """Explained by damage anywhere in the replica."""
     REPAIRED_BEFORE_START = auto()
     """About a start that goes well once files are moved aside or written."""
+    REPAIRED_BY_RECOVERY = auto()
+    """Of a leader-epoch-checkpoint: a start that reads the whole log may write it by itself."""
     OF_NEXT_START = auto()
     """What a start or an election loses with the files as they are: a plan says so itself."""
     MISLEADS_LOG_END = auto()

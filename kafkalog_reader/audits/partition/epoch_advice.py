@@ -12,8 +12,6 @@ from kafkalog_reader.audits.catalogue.actions import (
     WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.checkpoint_rules import CHECKPOINT_MISSING
-from kafkalog_reader.audits.catalogue.log_rules import EPOCH_ENTRY_MISSING
 from kafkalog_reader.audits.catalogue.replica_rules import FOLLOWER_MAY_LOOP
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
@@ -34,8 +32,7 @@ if TYPE_CHECKING:
 
 EPOCH_FILES: Final = "epochFilesOf"
 """In evidence: the replicas whose file is to be written, where it may be another one's."""
-_REBUILT: Final = frozenset({CHECKPOINT_MISSING, EPOCH_ENTRY_MISSING})
-"""What is wrong only until a recovery has read the batches."""
+_REBUILT: Final = codes_with(Role.REPAIRED_BY_RECOVERY)
 _OF_ONE_LEADER: Final = codes_with(Role.ONE_LEADER)
 
 

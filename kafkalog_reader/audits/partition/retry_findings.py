@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.producer_rules import (
     RETRY_DUPLICATES,
     RETRY_DUPLICATES_ACROSS_LEADERS,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.io.names import INTERNAL_TOPICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +37,18 @@ def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 reported.setdefault(key, []).append(replica)
         for replicas in reported.values():
             first = replicas[0].retries
-            yield _finding(code, joined_names(replicas), _groups(first, code), first.left_out)
+            found = _finding(code, joined_names(replicas), _groups(first, code), first.left_out)
+            yield _of_coordinator(found) if audit.topic in INTERNAL_TOPICS else found
+
+
+def _of_coordinator(found: Finding) -> Finding:
+    """The finding in an internal topic: no client wrote these records, and none reads them twice.
+
+    A coordinator writes equal states again, such as after a change of leader; the last one holds.
+    """
+    names = dict(found.evidence)["replicas"]
+    message = f"{names}: equal states that a coordinator wrote again"
+    return replace(found, severity="I", message=message, actions=(NOTHING_TO_DO,))
 
 
 def _groups(watch: RetryWatch, code: str) -> list[Repeated]:

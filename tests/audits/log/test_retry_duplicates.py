@@ -9,6 +9,7 @@ import pytest
 from fixtures.builder.batch import data_batch
 from fixtures.builder.log_directory import LogDirectory
 from fixtures.builder.replica import replica
+from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
 from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.format.record import Record
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
 
 
-def _found(tmp_path: Path, *logs: list[Batch]) -> list[Finding]:
+def _found(tmp_path: Path, *logs: list[Batch], topic: str = "t") -> list[Finding]:
     for node, batches in enumerate(logs):
-        directory = LogDirectory(node_id=node, replicas=(replica(batches, topic="t"),))
+        directory = LogDirectory(node_id=node, replicas=(replica(batches, topic=topic),))
         directory.write(tmp_path / str(node))
     directories = tuple(discover([str(tmp_path)]).partition_directories(ReadRequest()))
     return [f for f in findings_of(audit_partition(directories)) if f.code.startswith("KL-6")]
@@ -53,6 +54,17 @@ def test_every_batch_several_times_suggests_the_producers_retries(
     assert _evidence(finding)["histogram"] == str({times: 3})
     assert _evidence(finding)["surplusRecords"] == str(3 * (times - 1))
     assert f"retries = {times - 1}" in finding.message
+
+
+@pytest.mark.parametrize("epochs", [(0, 0), (0, 1)], ids=["one leader", "next leader"])
+def test_what_a_coordinator_wrote_again_is_information(
+    tmp_path: Path, epochs: tuple[int, int]
+) -> None:
+    """Two equal commits of one group; the last one holds (GroupMetadataManager)."""
+    batches = [_batch(offset, "commit", epoch=epoch) for offset, epoch in enumerate(epochs)]
+    (finding,) = _found(tmp_path, batches, topic="__consumer_offsets")
+    assert (finding.severity, finding.actions) == ("I", (NOTHING_TO_DO,))
+    assert finding.message == "broker 0: equal states that a coordinator wrote again"
 
 
 def test_timestamps_that_the_broker_set_do_not_hide_a_retry(tmp_path: Path) -> None:
