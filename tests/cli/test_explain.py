@@ -83,7 +83,7 @@ def test_a_trap_says_how_to_tell(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("batch-crc-mismach", "batch-crc-mismatch"), ("KL-42", "KL-412")]
+    ("typed", "meant"), [("batch-crc-mismach", "batch-crc-mismatch"), ("KL-42", "KL-420")]
 )
 def test_an_unknown_code_names_the_closest(run: Run, typed: str, meant: str) -> None:
     answer = run("explain", typed)
