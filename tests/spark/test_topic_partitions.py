@@ -102,3 +102,10 @@ def test_a_word_that_is_not_an_offset_is_answered_with_what_is() -> None:
         "option endingOffsets: -1: write latest, highWatermark, lastStableOffset or JSON like "
         '{"orders": {"0": 23, "1": -1}}'
     )
+
+
+def test_an_offset_is_a_long_of_java() -> None:
+    greatest = 2**63 - 1
+    assert parse_ending_offsets(f'{{"a": {{"0": {greatest}}}}}') == {("a", 0): greatest}
+    with pytest.raises(UsageError, match="an offset is 0 or greater"):
+        parse_ending_offsets(f'{{"a": {{"0": {greatest + 1}}}}}')
