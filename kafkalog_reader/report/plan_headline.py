@@ -12,8 +12,8 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.lost_already_text import lost_already_text, went_back_texts
 from kafkalog_reader.report.open_finding_text import partitions_text
-from kafkalog_reader.report.plan_step import StepKind, brokers_text, counted
-from kafkalog_reader.report.plan_steps import plan_steps
+from kafkalog_reader.report.plan_file_steps import file_steps
+from kafkalog_reader.report.plan_step import brokers_text, counted
 from kafkalog_reader.report.spans import listed
 
 if TYPE_CHECKING:
@@ -145,8 +145,7 @@ def _preparations(plan: Plan) -> Iterator[str]:
         yield f"move {counted(len(plan.set_aside), 'copy', 'copies')} aside"
     if plan.order.replaced:
         yield f"replace {counted(len(plan.order.replaced), 'copy', 'copies')}"
-    files = sum(step.kind is StepKind.WRITE_FILE for step in plan_steps(plan))
-    if files:
+    if files := sum(len(step.files) for step in file_steps(plan)):
         yield f"write {counted(files, 'file', 'files')}"
 
 

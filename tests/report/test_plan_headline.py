@@ -6,7 +6,8 @@ import pytest
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import LOG_DIRECTORY_MISSING
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.integrity.file_repair import Format, Move
+from kafkalog_reader.audits.integrity.file_repair import Format, Move, Write
+from kafkalog_reader.audits.partition.epoch_rows import EpochRows
 from kafkalog_reader.audits.plan.choice import Choice, LostRecords
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan
@@ -15,6 +16,7 @@ from kafkalog_reader.audits.plan.unanswered import Unanswered
 from kafkalog_reader.report.plan_headline import headline
 
 RENAME = Move(path="/mnt/b1/t-0/1.log", target="/mnt/b1/t-0/00000000000000000001.log")
+EPOCHS = Write(path="/mnt/b1/t-0/leader-epoch-checkpoint", lines=("0", "0"))
 
 
 def choice(partition: int = 0, **changed: object) -> Choice:
@@ -65,6 +67,19 @@ def test_a_start_of_one_broker_has_no_order() -> None:
     assert said.startswith("Starting broker 1 removes nothing from its 1 partition")
     many = [choice(number, others=frozenset()) for number in range(1200)]
     assert "from its 1,200 partitions" in headline(plan_of(*many, brokers=(1,)))
+
+
+def test_files_are_put_right_before_any_start() -> None:
+    said = headline(plan_of(choice(repairs={1: (EPOCHS,)}), choice(1, repairs={2: (EPOCHS,)})))
+    assert said.startswith(
+        "First repair files of 2 partitions and make this plan again. Without that: start "
+    )
+
+
+def test_every_file_that_is_written_before_the_starts_counts() -> None:
+    rows = {1: EpochRows(rows=((0, 0),), is_new=True)}
+    said = headline(plan_of(choice(epoch_rows=rows), choice(1, epoch_rows=rows)))
+    assert said.startswith("Write 2 files while all are stopped, then start broker 1, then")
 
 
 def test_no_order_is_offered_where_a_start_may_delete_segments() -> None:
