@@ -114,6 +114,44 @@ def test_a_plan_is_all_rows_in_parts_that_other_processes_read(log: kafkalog_rea
         log.records(limit=3).plan()
 
 
+def test_a_plan_takes_the_size_of_the_scan_or_its_own(log: kafkalog_reader.Log) -> None:
+    whole = log.records(topic="codec-none")
+    small = log.records(topic="codec-none", max_partition_bytes="4k")
+    assert len(small.plan()) == len(whole.plan(4096)) == len(whole.plan("4k")) > len(whole.plan())
+    for size in (0, -1, "large", 1.5):
+        with pytest.raises(OptionError, match="max_partition_bytes"):
+            whole.plan(size)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ask", "problem"),
+    [
+        (lambda log: log.verify(threads=0), "option threads: 0 is too few"),
+        (lambda log: log.verify(threads="2"), "option threads: '2' is not a whole number"),
+        (lambda log: log.verify(progress=5), "option progress: 5 is not a function"),
+        (lambda log: log.records(progress=5), "option progress: 5 is not a function"),
+        (lambda log: log.diff("t", 0, progress=5), "option progress: 5 is not a function"),
+        (lambda log: log.salvage("/nowhere", progress=5), "option progress: 5 is not a function"),
+        (lambda log: log.records(startingOffsets="earliest"), "here it is 'from_offset'"),
+        (lambda log: log.records(subscribe="orders"), "here it is 'topic'"),
+        (lambda log: log.records(fromTime=0), "here it is 'from_time'"),
+        (lambda log: log.records().select(5), "5 is not a name"),
+        (lambda log: kafkalog_reader.open(SPLIT, follow_links="no"), "option follow_links: 'no'"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_a_file_is_read(
+    log: kafkalog_reader.Log, ask: Callable[[kafkalog_reader.Log], object], problem: str
+) -> None:
+    with pytest.raises(UsageError, match=problem):
+        ask(log)
+
+
+def test_columns_are_selected_by_names_or_by_one_list(log: kafkalog_reader.Log) -> None:
+    scan = log.records()
+    assert scan.select(["offset", "key"]).schema == scan.select("offset", "key").schema
+    assert scan.select(["offset", "key"]).schema.names == ["offset", "key"]
+
+
 def test_progress_is_reported_in_bytes(log: kafkalog_reader.Log) -> None:
     read: list[int] = []
     log.table("batches", topic="codec-none", progress=read.append).to_arrow()
