@@ -162,9 +162,10 @@ def test_progress_is_reported_in_bytes(log: kafkalog_reader.Log) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_verify_yields_the_findings_of_the_table(threads: int) -> None:
     split = kafkalog_reader.open(SPLIT)
-    found = [each.code for each in split.verify(threads=threads)]
-    assert found == split.table("findings").to_arrow()["code"].to_pylist()
-    assert "KL-503" in found
+    found = [(each.topic, each.partition, each.code) for each in split.verify(threads=threads)]
+    rows = split.table("findings").select("topic", "partition", "code").to_arrow().to_pylist()
+    assert found == [tuple(row.values()) for row in rows]
+    assert ("t", 0, "KL-503") in found
 
 
 def test_paths_may_be_a_list() -> None:
