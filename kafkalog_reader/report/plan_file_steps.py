@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.plan.choice import Choice
+    from kafkalog_reader.audits.plan.files_first import FilesFirst
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.plan.start_order import Replacement
 
@@ -181,6 +182,7 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
 
 def repair_steps(plan: Plan) -> Iterator[PlanStep]:
     """Repair files before there is a plan of everything; a merged log takes the place of others."""
+    yield from map(_put_right, plan.files_first)
     waiting = [choice for choice in plan.waiting if not choice.takes_merged_log]
     written: dict[tuple[int, str], list[Choice]] = defaultdict(list)
     for choice in waiting:
@@ -197,6 +199,20 @@ def repair_steps(plan: Plan) -> Iterator[PlanStep]:
                 yield _repair(choice, broker)
         for broker, renames in choice.renames.items():
             yield _rename(choice, broker, renames)
+
+
+def _put_right(first: FilesFirst) -> PlanStep:
+    """Do what a finding says about files; then there is another plan."""
+    on = "While every broker is stopped"
+    if first.brokers:
+        on = f"On {brokers_text(first.brokers)}, while it is stopped"
+    return PlanStep(
+        kind=StepKind.PUT_RIGHT,
+        title=f"{on}, {first.what}: {shown(first.name)}",
+        texts=(f"{first.code}: {shown(first.message)}.", f"{_THERE} Then make this plan again."),
+        commands=tuple(repair_commands(first.repairs)),
+        brokers=first.brokers,
+    )
 
 
 def _unrepaired_texts(choices: Sequence[Choice], broker: int) -> Iterator[str]:

@@ -59,7 +59,7 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
 def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     """The first lines: what has no plan, what to start in which order, and what is lost."""
     yield from _unanswered_lines(plan, columns)
-    if not plan.choices:
+    if not (plan.choices or plan.files_first):
         if lost := lost_already_text(plan):
             yield from wrapped(lost, columns, hanging=0)
         return
@@ -114,7 +114,7 @@ def _tail_lines(plan: Plan, columns: int) -> Iterator[Line]:
 def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
     """Why the ISR of partitions is unknown, and what depends on it."""
     unknown = any(choice.electable is None for choice in plan.choices)
-    if plan.is_one_broker or plan.renamed or not unknown:
+    if plan.is_one_broker or plan.renamed or plan.files_first or not unknown:
         return
     if not plan.is_ordered:
         if not plan.empty_directories:
@@ -202,14 +202,18 @@ def _answer(plan: Plan) -> str:
     first = [*_first(plan)]
     if not first:
         return _order(plan)
-    then = f"{listed([*first, 'make this plan again'])}" if plan.waiting else f"{first[0]} (step 1)"
+    again = listed([*first, "make this plan again"])
+    then = again if plan.waits_for_files else f"{first[0]} (step 1)"
     if plan.renamed:  # what the order of starts loses then was not compared
         return f"First {then}. Before that, start no broker: its start may delete those segments."
+    if plan.files_first:
+        return f"First {then}. Before that, start no broker."
     return f"First {then}. Without that: {_lowered(_order(plan))}"
 
 
 def _first(plan: Plan) -> Iterator[str]:
     """What is done to files before there is a plan of everything."""
+    yield from dict.fromkeys(f"{each.what} ({each.code})" for each in plan.files_first)
     if plan.merged:
         yield f"make {_counted(len(plan.merged), 'sound log', 'sound logs')} of damaged copies"
     if placed := sum(choice.takes_merged_log for choice in plan.merged):
