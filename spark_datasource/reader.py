@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql.datasource import DataSourceReader
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import KafkaLogError
-from kafkalog_reader.io.discovery import discover_arguments
+from kafkalog_reader.errors import KafkaLogError, LimitReachedError, LocatedError
+from kafkalog_reader.io.discovery import discover, discover_arguments
 from kafkalog_reader.io.path_argument import parse_path_arguments
 from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.remote_part import with_remote
+from kafkalog_reader.salvage.past_damage import advise
 from kafkalog_reader.tables.selection import check_selection, without_metadata
 from spark_datasource.errors import for_spark
 from spark_datasource.gathering import gathered
@@ -22,7 +24,6 @@ from spark_datasource.known_plans import KnownPlans, Planned
 from spark_datasource.metrics import reported
 from spark_datasource.offset_range import check_named
 from spark_datasource.option_names import warn_of_unused
-from spark_datasource.past_damage import past_damage
 from spark_datasource.planning import PackedUnits, plan
 from spark_datasource.shipped import Shipped
 
@@ -77,7 +78,7 @@ class KafkaLogReader(Shipped, DataSourceReader):
             )  # fmt: skip
             return _known_plans.planned(question, lambda: self._planned(table, arguments, context))
         except KafkaLogError as error:
-            raise for_spark(error, past_damage(error, options)) from None
+            raise _with_advice(error, options) from None
 
     def _planned(
         self, table: AnyTable, arguments: Sequence[PathArgument], context: ReadContext
@@ -119,7 +120,18 @@ def read_units(
         found = gathered(registry.limited(rows, request.limit))
         yield from reported(found, metrics, options.table, options.metrics_path)
     except KafkaLogError as error:
-        raise for_spark(error, past_damage(error, options)) from None
+        raise _with_advice(error, options) from None
+
+
+def _with_advice(error: KafkaLogError, options: SourceOptions) -> KafkaLogError:
+    """The error as Spark should show it, and which option reads on."""
+    if isinstance(error, LimitReachedError):
+        error.advice = "Option maxBatchBytes raises it"
+    elif isinstance(error, LocatedError):
+        context = ReadContext(follow_links=options.follow_links)
+        supplied = partial(discover, options.paths, context)
+        advise(error, options.table, options.request, supplied, verb="load")
+    return for_spark(error)
 
 
 def _for_planning(request: ReadRequest) -> ReadRequest:
