@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -10,13 +11,17 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql.datasource import DataSourceReader
 
 from kafkalog_reader import registry
+from kafkalog_reader.audits.partition.outside_isr import note_absent, note_not_in_sync
 from kafkalog_reader.errors import KafkaLogError, LimitReachedError, LocatedError
 from kafkalog_reader.io.discovery import discover, discover_arguments
 from kafkalog_reader.io.path_argument import parse_path_arguments
 from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.remote_part import with_remote
+from kafkalog_reader.report.hidden_text import hidden_lines
 from kafkalog_reader.salvage.past_damage import advise
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.tables.selection import check_selection, without_metadata
 from spark_datasource.errors import for_spark
 from spark_datasource.gathering import gathered
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest, TopicPartition
     from kafkalog_reader.tables.table import AnyTable
     from spark_datasource.options import SourceOptions
+
+logger = logging.getLogger(__name__)
 
 _PLANNED_FROM_SELECTED: Final = frozenset({"batches", "gaps", "records"})
 """Tables that are planned from the selected partition directories and their log directories."""
@@ -92,6 +99,7 @@ class KafkaLogReader(Shipped, DataSourceReader):
             request = replace(request, excluded_topics=asked.excluded_topics)
         check_named(options.named, _topic_partitions(evidence, asked))
         tasks = plan(table, evidence, request, options.min_partitions)
+        _warn_of_not_supplied(table, evidence, asked)
         return Planned(tasks, _looked_at(evidence, request))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -132,6 +140,18 @@ def _with_advice(error: KafkaLogError, options: SourceOptions) -> KafkaLogError:
         supplied = partial(discover, options.paths, context)
         advise(error, options.table, options.request, supplied, verb="load")
     return for_spark(error)
+
+
+def _warn_of_not_supplied(table: AnyTable, evidence: Evidence, request: ReadRequest) -> None:
+    """Warn of in-sync replicas, and of partitions of named topics, that were not supplied."""
+    logs = table.logs_shown(request)
+    if request.mode is Mode.DROPMALFORMED or not any(each.topics for each in logs):
+        return
+    hidden = HiddenRecords()
+    note_not_in_sync(hidden, evidence, logs)
+    note_absent(hidden, evidence, logs[0])
+    for line in hidden_lines(hidden):
+        logger.warning("Not known: %s", line)
 
 
 def _for_planning(request: ReadRequest) -> ReadRequest:

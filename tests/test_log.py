@@ -187,6 +187,23 @@ def test_diff_is_the_audit_of_one_partition() -> None:
     assert labels == ["broker 0", "broker 1", "broker 2"]
 
 
+def test_one_partition_of_two_clusters_is_two_logs(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A broker whose meta.properties is another cluster's makes every offset come twice."""
+    other = "EBESExQVFhcYGRobHB0eHw"
+    copy = replica("a@0/e0", high_watermark=1)
+    cluster(tmp_path / "one", {1: copy})
+    cluster(tmp_path / "two", {2: copy}, cluster_id=other)
+    both, one = kafkalog_reader.open(tmp_path), kafkalog_reader.open(tmp_path / "one")
+    assert one.records(topic="t").count() == 1
+    assert caplog.messages == []
+    assert both.records(topic="t").count() == 2
+    (warning,) = caplog.messages
+    assert f"several clusters ({one.diff('t', 0).cluster_id}, {other})" in warning
+    assert "rows of all are shown for t-0." in warning
+
+
 def test_diff_asks_which_cluster(tmp_path: Path) -> None:
     other = "EBESExQVFhcYGRobHB0eHw"
     cluster(tmp_path / "one", {1: replica("a@0/e0", high_watermark=1)})
