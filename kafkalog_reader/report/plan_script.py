@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.lost_already_text import lost_already_text
 from kafkalog_reader.report.open_finding_text import open_finding_texts
+from kafkalog_reader.report.plan_headline import headline
 from kafkalog_reader.report.plan_step import (
     BROKERS,
     CONTROLLERS,
@@ -17,7 +18,6 @@ from kafkalog_reader.report.plan_step import (
 )
 from kafkalog_reader.report.plan_steps import plan_steps
 from kafkalog_reader.report.plan_text import (
-    headline,
     unanswered_texts,
     unanswered_word,
 )

@@ -13,15 +13,15 @@ from kafkalog_reader.report.command_text import archive_commands, forbid_command
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands
 from kafkalog_reader.report.missing_folder_text import missing_folder_texts
-from kafkalog_reader.report.plan_file_steps import (
+from kafkalog_reader.report.plan_directory_steps import (
     directory_steps,
     empty_directory_step,
-    file_steps,
     lost_disk_steps,
-    repair_steps,
 )
+from kafkalog_reader.report.plan_file_steps import file_steps
 from kafkalog_reader.report.plan_quorum_steps import lacking_voters, quorum_steps
 from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
+from kafkalog_reader.report.plan_repair_steps import repair_steps
 from kafkalog_reader.report.plan_step import (
     BROKERS,
     CONTROLLERS,

@@ -162,7 +162,9 @@ def audited(
                 for each in found
                 if each.code in OF_ONE_COPY
             )
-        yield audit, tuple(sorted(found, key=lambda each: each.order))
+        about = audit.topic, audit.partition
+        placed = (e if e.directory is not None else replace(e, about=about) for e in found)
+        yield audit, tuple(sorted(placed, key=lambda each: each.order))
 
 
 def _misnamed(audit: PartitionAudit, request: ReadRequest) -> Iterator[Finding]:
