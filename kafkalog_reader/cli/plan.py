@@ -160,7 +160,8 @@ def _elected(text: str) -> tuple[tuple[str, int], int]:
 def _check_elected(plan: Plan, wanted: Mapping[tuple[str, int], int]) -> None:
     from kafkalog_reader.errors import UsageError
 
-    known = {each.name for each in (*plan.choices, *plan.unanswered, *plan.files_first)}
+    known = {each.name for each in plan.choices} | {each.name for each in plan.unanswered}
+    known |= {each.name for each in plan.files_first}
     of_unanswered = {each.name: each.brokers for each in plan.unanswered}
     for (topic, partition), broker in wanted.items():
         name = f"{topic}-{partition}"
