@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -11,13 +12,14 @@ from pyspark.sql.datasource import DataSourceReader
 
 from kafkalog_reader import registry
 from kafkalog_reader.audits.partition.outside_isr import note_absent, note_not_in_sync
-from kafkalog_reader.errors import KafkaLogError
-from kafkalog_reader.io.discovery import discover_arguments
+from kafkalog_reader.errors import KafkaLogError, LimitReachedError, LocatedError
+from kafkalog_reader.io.discovery import discover, discover_arguments
 from kafkalog_reader.io.path_argument import parse_path_arguments
 from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.report.hidden_text import hidden_lines
+from kafkalog_reader.salvage.past_damage import advise
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.tables.selection import check_selection, without_metadata
@@ -27,7 +29,6 @@ from spark_datasource.known_plans import KnownPlans, Planned
 from spark_datasource.metrics import reported
 from spark_datasource.offset_range import check_named
 from spark_datasource.option_names import warn_of_unused
-from spark_datasource.past_damage import past_damage
 from spark_datasource.planning import PackedUnits, plan
 from spark_datasource.shipped import Shipped
 
@@ -84,7 +85,7 @@ class KafkaLogReader(Shipped, DataSourceReader):
             )  # fmt: skip
             return _known_plans.planned(question, lambda: self._planned(table, arguments, context))
         except KafkaLogError as error:
-            raise for_spark(error, past_damage(error, options)) from None
+            raise _with_advice(error, options) from None
 
     def _planned(
         self, table: AnyTable, arguments: Sequence[PathArgument], context: ReadContext
@@ -127,7 +128,18 @@ def read_units(
         found = gathered(registry.limited(rows, request.limit))
         yield from reported(found, metrics, options.table, options.metrics_path)
     except KafkaLogError as error:
-        raise for_spark(error, past_damage(error, options)) from None
+        raise _with_advice(error, options) from None
+
+
+def _with_advice(error: KafkaLogError, options: SourceOptions) -> KafkaLogError:
+    """The error as Spark should show it, and which option reads on."""
+    if isinstance(error, LimitReachedError):
+        error.advice = "Option maxBatchBytes raises it"
+    elif isinstance(error, LocatedError):
+        context = ReadContext(follow_links=options.follow_links)
+        supplied = partial(discover, options.paths, context)
+        advise(error, options.table, options.request, supplied, verb="load")
+    return for_spark(error)
 
 
 def _warn_of_not_supplied(table: AnyTable, evidence: Evidence, request: ReadRequest) -> None:

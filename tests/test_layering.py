@@ -16,7 +16,7 @@ LAYERS = (
     "errors", "format", "io", "kernel", "scan", "decode", "tables",
     "audits.catalogue", "audits.log", "audits.recovery", "audits.integrity", "audits.comparison",
     "audits.election", "audits.quorum", "audits.partition", "audits.plan", "audits.tables",
-    "registry", "table_scan", "table_dataset", "salvage", "report", "log", "cli",
+    "registry", "salvage", "table_scan", "table_dataset", "report", "log", "cli",
     "spark_datasource",
 )  # fmt: skip
 MODULES = sorted(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from isal import isal_zlib
 
 from kafkalog_reader.errors import CorruptRecordError
+from kafkalog_reader.format.batch_fields import LAST_CODEC
 from kafkalog_reader.format.decompression_limit import (
     DEFAULT_LIMITS,
     checked_size,
@@ -67,6 +68,13 @@ class Codec(IntEnum):
 def codec_text(number: int) -> str:
     """The name of a codec by bits 0 to 2 of attributes."""
     return Codec(number).text if number in set(Codec) else f"unknown({number})"
+
+
+def unknown_codec_text(number: int, magic: int) -> str:
+    """Why the payload of a batch with these bits 0 to 2 of its attributes cannot be read."""
+    if number > LAST_CODEC:
+        return f"unknown codec {number}: 0 to {LAST_CODEC} are known"
+    return f"{codec_text(number)} in magic {magic}, which does not support it"
 
 
 def decompress(

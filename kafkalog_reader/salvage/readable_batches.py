@@ -10,7 +10,6 @@ import numpy as np
 
 from kafkalog_reader.audits.log.torn_batch import whole_records
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
-from kafkalog_reader.format.batch_fields import LAST_CODEC
 from kafkalog_reader.io.exchanged_logs import with_right_names
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
@@ -22,7 +21,6 @@ from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.log_unit import log_start_offset
 from kafkalog_reader.tables.selected_batches import (
-    codecs,
     report_batches,
     report_region,
 )
@@ -180,7 +178,7 @@ class ReadableBatches:
     def _of_run(
         self, run: BatchRun, segment_slice: SegmentSlice, damage: NotedDamage
     ) -> Iterator[ReadableRun]:
-        is_unsound = ~run.crc_valid | (codecs(run) > LAST_CODEC)
+        is_unsound = ~run.crc_valid | ~run.has_known_codec
         unsound = np.flatnonzero(is_unsound)
         if not len(unsound):
             yield ReadableRun(segment_slice=segment_slice, run=run)
