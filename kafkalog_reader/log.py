@@ -268,7 +268,7 @@ def open(  # noqa: A001  kafkalog_reader.open
         paths: as of ``kafkalog``, or lists of these; globs and ``N=PATH`` are understood.
         follow_links: follow symbolic links; otherwise they are skipped with a warning.
         max_rate: bytes a second, such as ``"50MB"``, that this log reads at most: for a broker's
-            own disk.
+            own disk. Each process that gets a copy or tasks of it reads as much.
 
     Raises:
         UsageError: something that is no path.

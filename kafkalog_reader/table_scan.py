@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import MissingPackageError, OptionError
+from kafkalog_reader.errors import LocatedError, MissingPackageError, OptionError
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.tables.option_values import SIZE
@@ -55,9 +55,8 @@ class ScanTask:
         import pyarrow as pa
 
         table = registry.table(self.table)
-        return pa.RecordBatchReader.from_batches(
-            table.projected(self.request), table.read(self.unit, self.request)
-        )
+        rows = _advising(table.read(self.unit, self.request), self.table, self.request, None)
+        return pa.RecordBatchReader.from_batches(table.projected(self.request), rows)
 
     def to_arrow(self) -> pa.Table:
         """Its rows in memory."""
@@ -190,7 +189,21 @@ class TableScan:
         check_selection(self.evidence, request, selects_directories=table.selects_directories)
         if request.hidden is None:
             request = replace(request, hidden=self._noted)
-        return registry.read(table, self.evidence, request, self.progress)
+        rows = registry.read(table, self.evidence, request, self.progress)
+        return _advising(rows, self.table, request, self.evidence)
+
+
+def _advising(
+    rows: Iterator[pa.RecordBatch], table: str, request: ReadRequest, evidence: Evidence | None
+) -> Iterator[pa.RecordBatch]:
+    """The rows; an error about damage among them then says how to read on."""
+    try:
+        yield from rows
+    except LocatedError as error:
+        from kafkalog_reader.salvage.past_damage import advise
+
+        advise(error, table, request, lambda: evidence)
+        raise
 
 
 def _require(package: str) -> None:

@@ -1,7 +1,7 @@
 """A plan where the only in-sync copy is damaged, and one outside the ISR is intact.
 
-3.3.2 with a flipped bit in the copy of the only in-sync broker: consumers stopped at the batch for as
-long as that broker led, and 47 acknowledged records could not be read.
+3.3.2 with a flipped bit in the copy of the only in-sync broker: consumers stopped at the batch for
+as long as that broker led, and 47 acknowledged records could not be read.
 """
 
 from __future__ import annotations
