@@ -139,8 +139,9 @@ def salvage_command(
     --from-offset and --to-offset select records, or with --as-segments whole batches that hold one
     of them.
 
-    Damage is repaired if a checksum proves the repair: a flipped bit, a wrong length. Records at
-    offsets that contradict their neighbours go to the folder doubtful-offsets.
+    Damage is repaired if a checksum, or the batches around it, prove the repair: a flipped bit, a
+    wrong length. Records at other offsets that contradict their neighbours go to the folder
+    doubtful-offsets.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.without_copy import without_copy_text

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.commit import Commit
+    from kafkalog_reader.audits.partition.flipped_offsets import FlippedOffsets
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.partition.misnamed_logs import MisnamedLogs
@@ -71,8 +72,8 @@ class PartitionAudit:
         lacking: brokers that were supplied and have no folder of the partition.
         replaced: those whose copy was moved aside, while a copy here reaches as far.
         commits: what consumer groups committed of it.
-        misnamed: folders and log files with a wrong name that concern it; then its copies are not
-            compared.
+        misnamed: folders and log files with a wrong name that concern it, and batches with a
+            flipped bit in their base offset; then its copies are not compared.
     """
 
     cluster_id: str | None
@@ -98,7 +99,7 @@ class PartitionAudit:
     lacking: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
     commits: tuple[Commit, ...] = ()
-    misnamed: tuple[Misnamed | MisnamedLogs, ...] = ()
+    misnamed: tuple[Misnamed | MisnamedLogs | FlippedOffsets, ...] = ()
 
     def __repr__(self) -> str:
         fork = self.fork_offset

@@ -57,7 +57,7 @@ _LAG_ACTIONS: Final = {
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield the findings of the comparison; none if the replicas could not be compared."""
-    if audit.misnamed:  # KL-014, KL-419
+    if audit.misnamed:  # KL-014, KL-119, KL-419
         return
     if isinstance(audit.comparison, NotCompared):
         ids = {replica.name: replica.files.topic_id for replica in audit.replicas}
