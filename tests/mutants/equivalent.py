@@ -35,7 +35,7 @@ _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
 _OTHER_REPLICAS: Final = "for replica in replicas[%s]:"
-_CODEC: Final = "if run.magic[0] != MAGIC or run.attributes[%s] & CODEC_MASK > LAST_CODEC:"
+_CODEC: Final = "if run.magic[0] != MAGIC or not run.has_known_codec[%s]:"
 _IN_A_ROW: Final = "in_a_row = in_a_row + 1 if length %s _MIN_OF.get(magic, _NEVER) else 0"
 _HELD: Final = "held = run.held_records(slice(int(at[0]), int(at[-1]) + %s))[at - at[0]]"
 _HOLDER: Final = (
