@@ -32,7 +32,7 @@ def expires_elsewhere_too(audit: PartitionAudit, replica: ReplicaAudit) -> bool:
         if each is not replica and not (each.candidate is not None and each.candidate.is_start_lost)
     )
     after = None if start.loaded is None else start.loaded.log.log_start_offset
-    return after is not None and after <= max(others, default=0)
+    return after is not None and after <= max(others, default=-1)
 
 
 def without_expired(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:

@@ -40,7 +40,7 @@ def expiry(paths: list[str]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("peer_start", "severity"), [(0, "C"), (1, "I"), (2, "I")])
+@pytest.mark.parametrize(("peer_start", "severity"), [(0, "H"), (1, "I"), (2, "I")])
 def test_expiry_is_information_where_another_copy_starts_higher(
     peer_start: int, severity: str, tmp_path: Path
 ) -> None:
@@ -50,8 +50,8 @@ def test_expiry_is_information_where_another_copy_starts_higher(
     assert found["severity"] == severity
     assert ("another copy has already deleted them" in found["message"]) is (severity == "I")
     _, text = asked(replica_diff, *paths)
-    assert ("retention deletes what is here" in text) is (severity == "C")
+    assert ("retention deletes what is here" in text) is (severity == "H")
     plan = json.loads(asked(plan_command, *paths, "--format", "json")[1])
     words = json.dumps(plan)
-    assert ("retention deletes" in words) is (severity == "C")
+    assert ("retention deletes" in words) is (severity == "H")
     assert plan["lost"]["lostRecords"] == 0
