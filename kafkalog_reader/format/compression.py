@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.errors import LogPosition
 
-_GZIP_MEMBER: Final[bytes] = b"\x1f\x8b\x08"
-_GZIP_WINDOW: Final[int] = 31  # 15 bits, and the gzip wrapper
+GZIP_MEMBER: Final[bytes] = b"\x1f\x8b\x08"
+GZIP_WINDOW: Final[int] = 31  # 15 bits, and the gzip wrapper
 # A zstd block of 4 bytes can expand to 128 KiB, and a payload can be a million gzip members:
 # libraries are fed small chunks, so that the output and the unused input of one step stay small.
 _STEP: Final[int] = 512
@@ -117,10 +117,10 @@ def _decompress_gzip(payload: bytes, where: LogPosition, limit: int) -> bytes:
     """Decompress all members; after the first, ignore what is not a member, as the JDK does."""
 
     def another_begins(position: int) -> bool:
-        return position == 0 or payload.startswith(_GZIP_MEMBER, position)
+        return position == 0 or payload.startswith(GZIP_MEMBER, position)
 
     def start_member() -> _Stream:
-        return isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
+        return isal_zlib.decompressobj(wbits=GZIP_WINDOW)
 
     return _decompress_streams(payload, where, limit, start_member, another_begins)
 

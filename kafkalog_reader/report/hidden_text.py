@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.partition.partition_audit import joined_ids
+from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.names import (
     METADATA_TOPIC,

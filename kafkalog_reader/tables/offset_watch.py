@@ -97,9 +97,10 @@ class OffsetWatch:
         for each in doubtful_batches(self._slice):
             if each.position <= stop and each.end_position >= start:
                 where = LogPosition(shown(self._slice.path), each.position, each.first_offset)
+                does = "corrects them" if each.is_proven else "keeps these records apart"
                 self._damage.doubtful(
                     f"{where}: {each.code}: doubtful offsets: {each.problem}; "
-                    "`kafkalog salvage` keeps these records apart"
+                    f"`kafkalog salvage` {does}"
                 )
 
 

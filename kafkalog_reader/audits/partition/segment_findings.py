@@ -39,9 +39,9 @@ from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import Repair, repair_of
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.batch_fields import LAST_CODEC, MIN_SIZE_0
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.format.compression import unknown_codec_text
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.scan.scan_end import ScanEnd

@@ -168,7 +168,7 @@ def audited(
 
 
 def _misnamed(audit: PartitionAudit, request: ReadRequest) -> Iterator[Finding]:
-    """KL-014 and KL-419, once for all partitions that they concern."""
+    """KL-014, KL-119 and KL-419, once for all partitions that they concern."""
     place = audit.topic or "", audit.partition or 0
     return (each.finding() for each in audit.misnamed if each.is_reported_by(place, request))
 
