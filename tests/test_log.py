@@ -114,6 +114,17 @@ def test_a_plan_is_all_rows_in_parts_that_other_processes_read(log: kafkalog_rea
         log.records(limit=3).plan()
 
 
+def test_another_working_directory_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster(tmp_path / "logs", {1: replica("0-4/e0", high_watermark=5)})
+    monkeypatch.chdir(tmp_path)
+    scan = kafkalog_reader.open("logs").table("records")
+    (task,) = scan.plan()
+    monkeypatch.chdir("/")
+    assert scan.count() == task.to_arrow().num_rows == len(scan.plan()) * 5 == 5
+
+
 def test_a_plan_takes_the_size_of_the_scan_or_its_own(log: kafkalog_reader.Log) -> None:
     whole = log.records(topic="codec-none")
     small = log.records(topic="codec-none", max_partition_bytes="4k")
