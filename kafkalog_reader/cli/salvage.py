@@ -277,7 +277,7 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
 
 def _outside_isr(salvaged: SalvagedPartition) -> str:
     """Why a sound copy may still lack committed records."""
-    from kafkalog_reader.audits.partition.partition_audit import joined_ids
+    from kafkalog_reader.io.names import joined_ids
 
     holders = joined_ids(salvaged.in_sync_not_supplied)
     return (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.partition.partition_audit import (
-    joined_ids,
     joined_names,
     outvoted_copies,
 )
+from kafkalog_reader.io.names import joined_ids
 from kafkalog_reader.salvage.one_sided import one_sided_ranges
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from kafkalog_reader.audits.election.membership import named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole, unseen_brokers
 from kafkalog_reader.audits.recovery.recovery import Recovery
-from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.io.names import METADATA_TOPIC, joined_ids
 from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
@@ -347,11 +347,3 @@ def joined(names: Sequence[str]) -> str:
     if len(names) > 1 and all(number.isdigit() for number in numbers):
         return joined_ids(map(int, numbers))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def joined_ids(node_ids: Iterable[int]) -> str:
-    """The same for node ids."""
-    numbers = [*map(str, node_ids)]
-    if len(numbers) == 1:
-        return f"broker {numbers[0]}"
-    return f"brokers {', '.join(numbers[:-1])} and {numbers[-1]}"
