@@ -14,7 +14,7 @@ from kafkalog_reader.errors import shortened as shortened
 from kafkalog_reader.errors import shown as shown  # errors show names too
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 _LIVE: Final = re.compile(r"([a-zA-Z0-9._-]{1,249})-([0-9]{1,20})", re.ASCII)
 _RENAMED: Final = re.compile(
@@ -156,11 +156,3 @@ def parse_metadata_snapshot_name(name: str) -> tuple[int, int] | None:
     if match is None or (end_offset := int(match[1])) > MAX_OFFSET:
         return None
     return end_offset, int(match[2])
-
-
-def joined_ids(node_ids: Iterable[int]) -> str:
-    """Brokers named in a sentence: ``broker 1``, ``brokers 1, 2 and 3``."""
-    numbers = [*map(str, node_ids)]
-    if len(numbers) == 1:
-        return f"broker {numbers[0]}"
-    return f"brokers {', '.join(numbers[:-1])} and {numbers[-1]}"

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.log.record_count import records_text, up_to_text
-from kafkalog_reader.audits.partition.partition_audit import (
-    joined_names,
-)
 from kafkalog_reader.audits.partition.torn_records import torn_records
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.broker_words import joined_ids, joined_names
 from kafkalog_reader.format.offset_words import offsets_words
-from kafkalog_reader.io.names import joined_ids
 from kafkalog_reader.report.group_text import group_lines
 from kafkalog_reader.report.membership_text import member_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped

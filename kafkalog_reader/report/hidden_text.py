@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.names import (
     METADATA_TOPIC,
     OFFSETS_TOPIC,
     SHARE_GROUP_STATE_TOPIC,
     TRANSACTION_STATE_TOPIC,
-    joined_ids,
 )
 
 if TYPE_CHECKING:

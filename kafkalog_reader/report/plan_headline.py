@@ -69,14 +69,18 @@ def _answer(plan: Plan) -> str:
     first = [*_first(plan)]
     if not first:
         return _order(plan)
-    then = f"{listed([*first, 'make this plan again'])}" if plan.waiting else f"{first[0]} (step 1)"
+    again = listed([*first, "make this plan again"])
+    then = again if plan.waits_for_files else f"{first[0]} (step 1)"
     if plan.renamed:  # what the order of starts loses then was not compared
         return f"First {then}. Before that, start no broker: its start may delete those segments."
+    if plan.files_first:
+        return f"First {then}. Before that, start no broker."
     return f"First {then}. Without that: {_lowered(_order(plan))}"
 
 
 def _first(plan: Plan) -> Iterator[str]:
     """What is done to files before there is a plan of everything."""
+    yield from dict.fromkeys(f"{each.what} ({each.code})" for each in plan.files_first)
     if plan.merged:
         yield f"make {counted(len(plan.merged), 'sound log', 'sound logs')} of damaged copies"
     if placed := sum(choice.takes_merged_log for choice in plan.merged):

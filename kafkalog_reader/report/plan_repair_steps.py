@@ -10,7 +10,13 @@ from kafkalog_reader.audits.integrity.file_repair import Move, Rewrite, Write
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, shown
 from kafkalog_reader.report.open_finding_text import partitions_text
-from kafkalog_reader.report.plan_step import ON_ITS_HOST, FileBody, PlanStep, StepKind
+from kafkalog_reader.report.plan_step import (
+    ON_ITS_HOST,
+    FileBody,
+    PlanStep,
+    StepKind,
+    brokers_text,
+)
 from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.spans import listed
 
@@ -19,6 +25,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.plan.choice import Choice
+    from kafkalog_reader.audits.plan.files_first import FilesFirst
     from kafkalog_reader.audits.plan.plan import Plan
 
 _SWAP: Final = ".swap"
@@ -30,6 +37,7 @@ _NAMED: Final = 10
 
 def repair_steps(plan: Plan) -> Iterator[PlanStep]:
     """Repair files before there is a plan of everything; a merged log takes the place of others."""
+    yield from map(_put_right, plan.files_first)
     waiting = [choice for choice in plan.waiting if not choice.takes_merged_log]
     written: dict[tuple[int, str], list[Choice]] = defaultdict(list)
     for choice in waiting:
@@ -46,6 +54,23 @@ def repair_steps(plan: Plan) -> Iterator[PlanStep]:
                 yield _repair(choice, broker)
         for broker, renames in choice.renames.items():
             yield _rename(choice, broker, renames)
+
+
+def _put_right(first: FilesFirst) -> PlanStep:
+    """Do what a finding says about files; then there is another plan."""
+    on = "While every broker is stopped"
+    if first.brokers:
+        on = f"On {brokers_text(first.brokers)}, while it is stopped"
+    return PlanStep(
+        kind=StepKind.PUT_RIGHT,
+        title=f"{on}, {first.what}: {shown(first.name)}",
+        texts=(
+            f"{first.code}: {shown(first.message)}.",
+            f"{ON_ITS_HOST} Then make this plan again.",
+        ),
+        commands=tuple(repair_commands(first.repairs)),
+        brokers=first.brokers,
+    )
 
 
 def _write_unread(choices: Sequence[Choice], broker: int, name: str) -> PlanStep:

@@ -35,6 +35,7 @@ _ELSEWHERE: Final = frozenset(
         StepKind.RESTORE_DIRECTORY,
         StepKind.MOVE_ASIDE,
         StepKind.RENAME,
+        StepKind.PUT_RIGHT,
         StepKind.REPLACE,
         StepKind.WRITE_FILE,
     }
@@ -123,7 +124,7 @@ def _head(plan: Plan, body: str) -> Iterator[str]:
 
 
 def _body(plan: Plan) -> Iterator[str]:
-    if said := headline(plan) if plan.choices else lost_already_text(plan):
+    if said := headline(plan) if plan.choices or plan.files_first else lost_already_text(plan):
         yield _say(said)
     for text in unseen_texts(plan):
         yield _say(text)

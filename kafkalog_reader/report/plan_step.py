@@ -38,6 +38,7 @@ class StepKind(Enum):
     ZOOKEEPER = "startZooKeeper"
     MOVE_ASIDE = "moveAside"
     RENAME = "renameSegments"
+    PUT_RIGHT = "putFilesRight"
     REPLACE = "replaceCopy"
     WRITE_FILE = "writeFile"
     START = "startBrokers"

@@ -82,7 +82,7 @@ def plan_steps(plan: Plan) -> tuple[PlanStep, ...]:
 
 def _steps(plan: Plan) -> Iterator[PlanStep]:
     yield from _save(plan)
-    if plan.waiting:  # every later step would be about the files as they are
+    if plan.waits_for_files:  # every later step would be about the files as they are
         yield from (_place(each) for each in plan.waiting if each.takes_merged_log)
         yield from repair_steps(plan)
         return
@@ -107,7 +107,7 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
 def _save(plan: Plan) -> Iterator[PlanStep]:
     commands = [merge_command(plan, choice) for choice in plan.merged]
     alone: list[Choice] = []
-    if not plan.waiting:  # else the next plan saves them
+    if not plan.waits_for_files:  # else the next plan saves them
         commands += [
             command
             for choice in plan.losing
@@ -119,7 +119,7 @@ def _save(plan: Plan) -> Iterator[PlanStep]:
     title = "Save the only copies that have records"
     if plan.merged:
         title = "Make sound logs of damaged copies"
-    elif plan.lost and not plan.waiting:
+    elif plan.lost and not plan.waits_for_files:
         title = f"Save what this plan destroys: {lost_words(plan.lost)}"
     if commands:
         yield PlanStep(

@@ -54,7 +54,7 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
 def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     """The first lines: what has no plan, what to start in which order, and what is lost."""
     yield from _unanswered_lines(plan, columns)
-    if not plan.choices:
+    if not (plan.choices or plan.files_first):
         if lost := lost_already_text(plan):
             yield from wrapped(lost, columns, hanging=0)
         return
@@ -66,7 +66,7 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
         yield from wrapped(text, columns, hanging=0)
     for text in _unknown_isr_texts(plan):
         yield from wrapped(text, columns, hanging=0)
-    if plan.order.by_membership:
+    if plan.order.by_membership and not plan.files_first:
         text = (
             "This order trusts the in-sync replicas (ISR) that the metadata log names: copies "
             "outside of it are not elected while unclean election is forbidden."
@@ -109,7 +109,7 @@ def _tail_lines(plan: Plan, columns: int) -> Iterator[Line]:
 def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
     """Why the ISR of partitions is unknown, and what depends on it."""
     unknown = any(choice.electable is None for choice in plan.choices)
-    if plan.is_one_broker or plan.renamed or not unknown:
+    if plan.is_one_broker or plan.renamed or plan.files_first or not unknown:
         return
     if not plan.is_ordered:
         if not plan.empty_directories:

@@ -7,7 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import OptionError, UsageError
-from kafkalog_reader.io.names import METADATA_TOPIC, joined_ids, shown
+from kafkalog_reader.format.broker_words import joined_ids
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.request import ReadRequest

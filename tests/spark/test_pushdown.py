@@ -28,10 +28,11 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
+from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.tables.request import ReadRequest
 from spark_datasource.options import parse_options
-from spark_datasource.pushdown import FilteringReader, is_exact, narrow
+from spark_datasource.pushdown import ONE_REPLICA_TABLES, FilteringReader, is_exact, narrow
 from tests.tables.logs import batch, write_segment
 
 if TYPE_CHECKING:
@@ -216,6 +217,25 @@ def test_null_is_in_no_list_so_that_nothing_passes(column: str) -> None:
     assert low is not None
     assert high is not None
     assert low > high
+
+
+COMPARING = {
+    "partitions", "findings", "recoveries", "divergence", "elections", "group_elections",
+    "open_transactions",
+}  # fmt: skip
+"""Tables of what several replicas say together."""
+BY_RECORDS = {
+    "group_offsets", "group_commits", "groups", "group_members", "group_generations",
+    "share_groups", "transactions", "cluster_metadata", "partition_states", "brokers",
+    "topic_configs",
+}  # fmt: skip
+"""Tables of what the best copy of an internal topic says."""
+
+
+def test_every_table_is_known_to_narrow_by_broker_or_not_to() -> None:
+    decided = ONE_REPLICA_TABLES | COMPARING | BY_RECORDS
+    assert set(registry.TABLES) == decided, "decide in ONE_REPLICA_TABLES, or here"
+    assert len(decided) == len(ONE_REPLICA_TABLES) + len(COMPARING) + len(BY_RECORDS)
 
 
 def test_a_narrower_filter_wins_whichever_comes_first() -> None:

@@ -18,8 +18,9 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.audits.partition.supply_findings import name_moves, renamed_text
 from kafkalog_reader.audits.partition.without_copy import without_copy, without_copy_text
+from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.io.evidence import PartitionDirectory
-from kafkalog_reader.io.names import joined_ids, shown
+from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
