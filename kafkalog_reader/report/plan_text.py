@@ -15,6 +15,7 @@ from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.lost_already_text import lost_already_text, went_back_texts
 from kafkalog_reader.report.open_finding_text import open_finding_lines, several_text
+from kafkalog_reader.report.plan_quorum_steps import with_quorums
 from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, lost_text
 from kafkalog_reader.report.plan_steps import plan_steps, start_text
 from kafkalog_reader.report.plan_unseen_text import unseen_texts
@@ -164,13 +165,7 @@ def _counted(number: int, one: str, several: str) -> str:
 def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
-    if any(each.quorum.rolled_back.lost_end for each in plan.unsafe_quorums):
-        answer += " Lost already: committed metadata, which no supplied copy has (kafkalog quorum)."
-    elif plan.unsafe_quorums:
-        answer += (
-            " But the controllers can elect a leader that loses metadata, or elect none: start "
-            "them as kafkalog quorum says."
-        )
+    answer = with_quorums(plan, answer)
     answer = " ".join((answer, *went_back_texts(plan)))
     if plan.exchanged:
         answer = (
