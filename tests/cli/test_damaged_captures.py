@@ -103,3 +103,17 @@ def test_what_the_headline_names_is_listed(copied: Path, capfd: pytest.CaptureFi
     assert named == {"KL-304", "KL-305"}
     assert named <= set(re.findall(r"^  (KL-\d+) CRITICAL", rest, re.MULTILINE))
     assert "more below" not in headline
+
+
+@pytest.mark.parametrize("command", ["plan", "verify"])
+def test_an_audit_warns_of_nothing_that_is_in_its_answer(
+    copied: Path, run: Run, command: str
+) -> None:
+    """A start cuts the zeros of every copy, so that a merge of all copies is tried, too."""
+    shutil.copytree(captures.path("s3_2/healed"), copied)
+    for each in copied.glob(f"broker-*/{LOG}"):
+        change(each, 65, b"\xff")
+        each.write_bytes(each.read_bytes() + bytes(500))
+    answer = run(command, copied)
+    assert answer.err == ""
+    assert "zero" in answer.out
