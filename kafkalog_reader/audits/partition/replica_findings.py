@@ -53,6 +53,7 @@ _LAG_ACTIONS: Final = {
     "H": (FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD),
     "M": (LET_BEST_LEAD,),
 }
+_UNLESS_HOT: Final = "; unless this broker ran while it was copied, and was copied before the others"
 
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -243,10 +244,12 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
         lost = committed_lost_by(audit, replica)
         loses = f"; if elected, it loses {records_text(lost)} known committed" if lost else ""
         severity = lag_severity(audit, replica)
+        may_be_hot = severity == "H" and replica.directory.log_directory.clean_shutdown is False
+        unless = _UNLESS_HOT if may_be_hot else ""
         yield finding(
             LAGGING_REPLICA,
             f"{replica.name} {behind_text(behind)} (ends at {replica.log_end:,}, the longest log "
-            f"at {end:,}){loses}",
+            f"at {end:,}){loses}{unless}",
             severity=severity,
             actions=_LAG_ACTIONS.get(severity),
             directory=replica.directory,
