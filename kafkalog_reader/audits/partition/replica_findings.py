@@ -53,7 +53,9 @@ _LAG_ACTIONS: Final = {
     "H": (FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD),
     "M": (LET_BEST_LEAD,),
 }
-_UNLESS_HOT: Final = "; unless this broker ran while it was copied, and was copied before the others"
+_UNLESS_HOT: Final = (
+    "; unless this broker ran while it was copied, and was copied before the others"
+)
 
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
