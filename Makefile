@@ -109,9 +109,10 @@ types: $(VENV)/.test  ## run mypy --strict
 fixtures: check-test $(VENV)/.test  ## list what `python -m fixtures.run` can capture again from real brokers
 	$(RUN) -m fixtures.run --list
 
-schemas: check-test $(VENV)/.test  ## write Kafka's message definitions, and docs/schemas for --format json
+schemas: check-test $(VENV)/.test  ## write Kafka's message definitions, docs/schemas for --format json, and the options in docs/python.md
 	$(RUN) -m examples.write_messages
 	PYTHONPATH=. $(RUN) examples/write_schemas.py
+	$(RUN) -m examples.write_options
 
 findings: check-test $(VENV)/.test  ## write docs/findings.md, every code with a real example
 	$(RUN) -m examples.write_findings

@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.errors import (
         CorruptCheckpointError,
         CorruptIndexError,
@@ -29,15 +31,24 @@ if TYPE_CHECKING:
         UsageError,
     )
     from kafkalog_reader.log import Log, open  # noqa: A004  the verb is the API
+    from kafkalog_reader.salvage.manifest import SalvagedPartition
     from kafkalog_reader.table_dataset import TableDataset
     from kafkalog_reader.table_scan import ScanTask, TableScan
+    from kafkalog_reader.tables.options import ReadOptions
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Log": "log", "ScanTask": "table_scan", "TableDataset": "table_dataset",
-    "TableScan": "table_scan", "open": "log",
-}  # fmt: skip
+    "Finding": "audits.integrity.finding",
+    "Log": "log",
+    "PartitionAudit": "audits.partition.partition_audit",
+    "ReadOptions": "tables.options",
+    "SalvagedPartition": "salvage.manifest",
+    "ScanTask": "table_scan",
+    "TableDataset": "table_dataset",
+    "TableScan": "table_scan",
+    "open": "log",
+}
 """Where names live; all others in ``errors``."""
 
 __all__ = [
@@ -46,6 +57,7 @@ __all__ = [
     "CorruptLogError",
     "CorruptRecordError",
     "DataLossError",
+    "Finding",
     "KafkaLogError",
     "LimitReachedError",
     "Log",
@@ -55,7 +67,10 @@ __all__ = [
     "MissingRecordsError",
     "OptionError",
     "OutdatedKernelError",
+    "PartitionAudit",
+    "ReadOptions",
     "SalvageCountError",
+    "SalvagedPartition",
     "ScanTask",
     "TableDataset",
     "TableScan",
@@ -66,10 +81,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  whatever is asked for
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME.get(name, 'errors')}"), name)
+if not TYPE_CHECKING:  # a type checker would take every mistyped name for an attribute
+
+    def __getattr__(name: str) -> Any:  # noqa: ANN401  whatever is asked for
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_HOME.get(name, 'errors')}"), name)
 
 
 def __dir__() -> list[str]:

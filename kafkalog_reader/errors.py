@@ -198,7 +198,15 @@ class SalvageCountError(KafkaLogError):
 
 
 class LocatedError(KafkaLogError):
-    """An error about the bytes at ``where``."""
+    """An error about the bytes at ``where``.
+
+    Attributes:
+        problem: what is wrong.
+        where: the bytes.
+        advice: how to read on, as the last words of the message; often empty.
+    """
+
+    advice = ""
 
     def __init__(self, problem: str, where: LogPosition) -> None:
         super().__init__(problem, where)  # all arguments, or no process can unpickle it
@@ -206,7 +214,7 @@ class LocatedError(KafkaLogError):
         self.where = where
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.problem}"
+        return f"{self.where}: {self.problem}" + (f". {self.advice}" if self.advice else "")
 
 
 class UnreadableFileError(LocatedError):

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from kafkalog_reader import registry
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.tables.option_values import FLAG, SIZE, check_progress, check_threads
 from kafkalog_reader.tables.options import CONSUMER_VIEW
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.selection import check_selection, without_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from datetime import datetime
+    from datetime import date
     from typing import Unpack
 
     from kafkalog_reader.audits.integrity.finding import Finding
@@ -108,6 +109,7 @@ class Log:
         """
         from kafkalog_reader.table_scan import TableScan
 
+        check_progress(progress)
         asked = registry.request(registry.table(name), columns, **options)
         return TableScan(table=name, evidence=self.evidence, request=asked, progress=progress)
 
@@ -134,6 +136,8 @@ class Log:
         from kafkalog_reader.audits.tables.verification import verify
         from kafkalog_reader.io.threads import Threads
 
+        check_threads(threads)
+        check_progress(progress)
         table = registry.table("findings")
         asked = registry.request(table, **options)
         check_selection(self.evidence, asked)
@@ -155,7 +159,7 @@ class Log:
         *,
         cluster: str | None = None,
         rule: str | None = None,
-        started_at: datetime | str | int | None = None,
+        started_at: date | str | int | None = None,
         progress: Progress = no_progress,
     ) -> PartitionAudit:
         """Compare the copies of one partition: where they part, and what each election would lose.
@@ -176,6 +180,7 @@ class Log:
         from kafkalog_reader.audits.partition.partition_unit import partition_units
         from kafkalog_reader.audits.partition.unit_audit import audit_unit
 
+        check_progress(progress)
         table = registry.table("divergence")
         asked = registry.request(
             table, topic=topic, partition=partition, rule=rule, started_at=started_at
@@ -234,6 +239,7 @@ class Log:
         from kafkalog_reader.salvage.receiver import receiver_of
         from kafkalog_reader.salvage.run import salvage
 
+        check_progress(progress)
         asked = registry.request(
             registry.table("records"), topic=topic, partition=partition, replica=replica,
             from_offset=from_offset, to_offset=to_offset,
@@ -262,7 +268,7 @@ def open(  # noqa: A001  kafkalog_reader.open
         paths: as of ``kafkalog``, or lists of these; globs and ``N=PATH`` are understood.
         follow_links: follow symbolic links; otherwise they are skipped with a warning.
         max_rate: bytes a second, such as ``"50MB"``, that this log reads at most: for a broker's
-            own disk.
+            own disk. Each process that gets a copy or tasks of it reads as much.
 
     Raises:
         UsageError: something that is no path.
@@ -271,11 +277,10 @@ def open(  # noqa: A001  kafkalog_reader.open
     """
     from kafkalog_reader.io.read_context import ReadContext
     from kafkalog_reader.io.read_rate import ReadRate
-    from kafkalog_reader.tables.option_values import SIZE
 
     rate = None if max_rate is None else ReadRate(SIZE.check("max_rate", max_rate))
     given = tuple(_paths_in(paths))
-    context = ReadContext(follow_links=follow_links, rate=rate)
+    context = ReadContext(follow_links=FLAG.check("follow_links", follow_links), rate=rate)
     return Log(registry.discovered(given, context), given)
 
 

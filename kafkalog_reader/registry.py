@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -12,7 +13,7 @@ from kafkalog_reader.tables.options import fields
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Unpack
 
     import pyarrow as pa
@@ -114,6 +115,8 @@ def with_columns(
 def _names(columns: Iterable[str] | None) -> tuple[str, ...] | None:
     if columns is None:
         return None
+    if not isinstance(columns, Iterable):
+        raise OptionError("columns", f"{columns!r} is not a name")
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     for each in names:
         if not isinstance(each, str):

@@ -5,6 +5,7 @@ DuckDB calls ``scanner`` with the columns and the filter of a query, and leaves 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +15,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.errors import KafkaLogError, OptionError
 from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.tables.options import OPTIONS
 
@@ -29,29 +30,47 @@ OF_ONE_REPLICA: Final = frozenset({
     "leader_epochs", "producers", "checkpoints",
 })  # fmt: skip
 """Tables whose rows depend on no other broker's files, so that other brokers can be left out."""
+_NO_FILES: Final = (
+    "A TableDataset has no files for Arrow to read. Use scan.to_arrow() of the TableScan"
+)
 _LAST_OFFSET: Final = (1 << 63) - 1
 _OFFSET: Final = pc.field("offset")
 
 
-class TableDataset(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
+class TableDataset(ds.FileSystemDataset):  # type: ignore[misc]  # pyarrow has no types
     """The rows of a scan, read again for each query.
+
+    It answers ``to_table``, ``to_batches``, ``count_rows``, ``head``, ``take``, ``filter`` and
+    ``scanner``. What Arrow does below Python, such as ``join`` and ``sort_by``, ends with an
+    error: use the Arrow table of the scan.
 
     Attributes:
         failure: the error that ended the last read. Arrow passes on only its text.
     """
 
-    def __init__(self, scan: TableScan) -> None:
-        # Not super().__init__: pyarrow forbids it, and nothing of the base class is used.
+    def __init__(self, scan: TableScan, condition: pc.Expression | None = None) -> None:
+        # DuckDB wants a dataset of Arrow's. This one has a single file, which does not exist:
+        # methods that are not overridden fail with its name, instead of a crash or no rows.
+        form, files = ds.IpcFileFormat(), pyarrow.fs.LocalFileSystem()
+        super().__init__([form.make_fragment(_NO_FILES, files)], scan.schema, form, files)
         self._scan = scan
+        self._condition = condition
         self.failure: Exception | None = None
 
     def __repr__(self) -> str:
         return f"<TableDataset of {self._scan.table}>"
 
+    def __reduce__(self) -> tuple[type[TableDataset], tuple[TableScan, pc.Expression | None]]:
+        return TableDataset, (self._scan, self._condition)
+
     @property
     def schema(self) -> pa.Schema:
         """Names and Arrow types of the columns."""
         return self._scan.schema
+
+    def filter(self, expression: pc.Expression) -> TableDataset:
+        """The rows of it that fulfil a filter, too."""
+        return TableDataset(self._scan, _both(self._condition, expression))
 
     def scanner(
         self,
@@ -64,8 +83,19 @@ class TableDataset(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
         Args:
             columns: in the requested order; None for all.
             filter: which rows; None for all.
+
+        Raises:
+            OptionError: columns are not a list of names.
         """
-        return TableScanner(self, self._scan, columns, filter)
+        if isinstance(columns, str | Mapping):
+            raise OptionError("columns", "a TableDataset takes a list of names")
+        return TableScanner(self, self._scan, columns, _both(self._condition, filter))
+
+
+def _both(one: pc.Expression | None, other: pc.Expression | None) -> pc.Expression | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
 
 
 class TableScanner:
@@ -104,6 +134,19 @@ class TableScanner:
     def to_table(self) -> pa.Table:
         """All rows in memory."""
         return self.to_reader().read_all()
+
+    def count_rows(self) -> int:
+        """How many rows there are."""
+        return sum(rows.num_rows for rows in self.to_reader())
+
+    def head(self, num_rows: int) -> pa.Table:
+        """The first rows; nothing is read after them."""
+        found = list(registry.limited(self.to_reader(), num_rows))
+        return pa.Table.from_batches(found, self.projected_schema)
+
+    def take(self, indices: object) -> pa.Table:
+        """The rows with these numbers; all rows are read for them."""
+        return self.to_table().take(indices)
 
     def _rows(self) -> Iterator[pa.RecordBatch]:
         self._dataset.failure = None

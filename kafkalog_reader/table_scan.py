@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import MissingPackageError, OptionError
+from kafkalog_reader.errors import LocatedError, MissingPackageError, OptionError
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.hidden_records import HiddenRecords
+from kafkalog_reader.tables.option_values import SIZE
+from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.selection import check_selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
     import polars as pl
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.scan.hidden_records import HiddenRange
-    from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Unit
 
 _MAX_COLUMNS_SHOWN: Final = 8
@@ -54,9 +55,8 @@ class ScanTask:
         import pyarrow as pa
 
         table = registry.table(self.table)
-        return pa.RecordBatchReader.from_batches(
-            table.projected(self.request), table.read(self.unit, self.request)
-        )
+        rows = _advising(table.read(self.unit, self.request), self.table, self.request, None)
+        return pa.RecordBatchReader.from_batches(table.projected(self.request), rows)
 
     def to_arrow(self) -> pa.Table:
         """Its rows in memory."""
@@ -92,13 +92,15 @@ class TableScan:
         """Names and Arrow types of the columns, in the order selected."""
         return registry.table(self.table).projected(self.request)
 
-    def select(self, *columns: str) -> TableScan:
-        """The same rows with these columns only, in this order.
+    def select(self, *columns: str | Iterable[str]) -> TableScan:
+        """The same rows with these columns only, in this order: names, or one list of names.
 
         Raises:
             UsageError: the table has no such column, or one is named twice.
         """
-        asked = registry.with_columns(registry.table(self.table), self.request, columns)
+        names = columns[0] if len(columns) == 1 else columns
+        table = registry.table(self.table)
+        asked = registry.with_columns(table, self.request, names)  # type: ignore[arg-type]  # checked there
         return replace(self, request=asked, _noted=HiddenRecords())
 
     def to_batches(self) -> pa.RecordBatchReader:
@@ -145,18 +147,25 @@ class TableScan:
         asked = replace(self.request, columns=(cheapest,))
         return sum(rows.num_rows for rows in self._read(asked))
 
-    def plan(self, max_partition_bytes: int = 128 << 20) -> list[ScanTask]:
+    def plan(self, max_partition_bytes: SupportsIndex | str | None = None) -> list[ScanTask]:
         """The scan in parts for Dask, Ray or ``multiprocessing``; together they are all its rows.
 
         Args:
-            max_partition_bytes: how much log one part reads; segments are cut between batches.
+            max_partition_bytes: how much log one part reads, such as ``"64m"``; segments are cut
+                between batches. None is what the scan's own option says, or 128 MiB.
 
         Raises:
-            OptionError: the scan has a limit, which a part cannot keep.
+            OptionError: not a size, or the scan has a limit, which a part cannot keep.
         """
         if self.request.limit is not None:
             raise OptionError("limit", "a scan with a limit cannot be read in parts")
-        asked = replace(self.request, max_partition_bytes=max_partition_bytes)
+        if max_partition_bytes is not None:
+            size = SIZE.check("max_partition_bytes", max_partition_bytes)
+        elif self.request.max_partition_bytes != registry.ONE_READER:
+            size = self.request.max_partition_bytes
+        else:
+            size = ReadRequest().max_partition_bytes
+        asked = replace(self.request, max_partition_bytes=size)
         table = registry.table(self.table)
         check_selection(self.evidence, asked, selects_directories=table.selects_directories)
         units = table.units(self.evidence, asked)
@@ -180,7 +189,21 @@ class TableScan:
         check_selection(self.evidence, request, selects_directories=table.selects_directories)
         if request.hidden is None:
             request = replace(request, hidden=self._noted)
-        return registry.read(table, self.evidence, request, self.progress)
+        rows = registry.read(table, self.evidence, request, self.progress)
+        return _advising(rows, self.table, request, self.evidence)
+
+
+def _advising(
+    rows: Iterator[pa.RecordBatch], table: str, request: ReadRequest, evidence: Evidence | None
+) -> Iterator[pa.RecordBatch]:
+    """The rows; an error about damage among them then says how to read on."""
+    try:
+        yield from rows
+    except LocatedError as error:
+        from kafkalog_reader.salvage.past_damage import advise
+
+        advise(error, table, request, lambda: evidence)
+        raise
 
 
 def _require(package: str) -> None:

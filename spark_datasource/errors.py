@@ -57,17 +57,14 @@ class KafkaLogSourceError(PySparkValueError, KafkaLogError):
         return f"[{self._errorClass}] {self._message}"
 
 
-def for_spark(error: KafkaLogError, advice: str = "") -> KafkaLogSourceError:
-    """The same error as Spark should show it; in a Python worker of Spark, without a traceback.
-
-    ``advice`` is appended to its message.
-    """
+def for_spark(error: KafkaLogError) -> KafkaLogSourceError:
+    """The same error as Spark should show it; in a Python worker of Spark, without a traceback."""
     if isinstance(error, KafkaLogSourceError):
         return error
     if is_worker():  # it ends with this error: nothing else will be formatted
         os.environ[_HIDE_TRACEBACK] = "1"
     found = (condition for kind, condition in _CONDITIONS.items() if isinstance(error, kind))
-    return KafkaLogSourceError(f"{error}{advice}", next(found, "KAFKALOG.FAILED"))
+    return KafkaLogSourceError(str(error), next(found, "KAFKALOG.FAILED"))
 
 
 def is_worker() -> bool:

@@ -121,7 +121,8 @@ def parse_stream_options(options: Mapping[str, str]) -> StreamOptions:
             "options maxOffsetsPerTrigger and maxBytesPerTrigger exclude each other: give one of "
             "them"
         )
-    if (found.min_offsets or 0) > (found.max_offsets or MAX_OFFSET):
+    least, most = found.min_offsets, found.max_offsets
+    if least is not None and most is not None and least > most:
         raise OptionError("minOffsetsPerTrigger", "it is above maxOffsetsPerTrigger")
     if found.source.table != "records":
         raise UsageError(f"table {found.source.table} cannot be streamed: only records can")

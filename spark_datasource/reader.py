@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql.datasource import DataSourceReader
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import KafkaLogError
-from kafkalog_reader.io.discovery import discover_arguments
+from kafkalog_reader.audits.partition.outside_isr import note_absent, note_not_in_sync
+from kafkalog_reader.errors import KafkaLogError, LimitReachedError, LocatedError
+from kafkalog_reader.io.discovery import discover, discover_arguments
 from kafkalog_reader.io.path_argument import parse_path_arguments
 from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.remote_part import with_remote
+from kafkalog_reader.report.hidden_text import hidden_lines
+from kafkalog_reader.salvage.past_damage import advise
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.tables.selection import check_selection, without_metadata
 from spark_datasource.errors import for_spark
 from spark_datasource.gathering import gathered
@@ -22,7 +29,6 @@ from spark_datasource.known_plans import KnownPlans, Planned
 from spark_datasource.metrics import reported
 from spark_datasource.offset_range import check_named
 from spark_datasource.option_names import warn_of_unused
-from spark_datasource.past_damage import past_damage
 from spark_datasource.planning import PackedUnits, plan
 from spark_datasource.shipped import Shipped
 
@@ -37,6 +43,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest, TopicPartition
     from kafkalog_reader.tables.table import AnyTable
     from spark_datasource.options import SourceOptions
+
+logger = logging.getLogger(__name__)
 
 _PLANNED_FROM_SELECTED: Final = frozenset({"batches", "gaps", "records"})
 """Tables that are planned from the selected partition directories and their log directories."""
@@ -77,7 +85,7 @@ class KafkaLogReader(Shipped, DataSourceReader):
             )  # fmt: skip
             return _known_plans.planned(question, lambda: self._planned(table, arguments, context))
         except KafkaLogError as error:
-            raise for_spark(error, past_damage(error, options)) from None
+            raise _with_advice(error, options) from None
 
     def _planned(
         self, table: AnyTable, arguments: Sequence[PathArgument], context: ReadContext
@@ -91,6 +99,7 @@ class KafkaLogReader(Shipped, DataSourceReader):
             request = replace(request, excluded_topics=asked.excluded_topics)
         check_named(options.named, _topic_partitions(evidence, asked))
         tasks = plan(table, evidence, request, options.min_partitions)
+        _warn_of_not_supplied(table, evidence, asked)
         return Planned(tasks, _looked_at(evidence, request))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -119,7 +128,30 @@ def read_units(
         found = gathered(registry.limited(rows, request.limit))
         yield from reported(found, metrics, options.table, options.metrics_path)
     except KafkaLogError as error:
-        raise for_spark(error, past_damage(error, options)) from None
+        raise _with_advice(error, options) from None
+
+
+def _with_advice(error: KafkaLogError, options: SourceOptions) -> KafkaLogError:
+    """The error as Spark should show it, and which option reads on."""
+    if isinstance(error, LimitReachedError):
+        error.advice = "Option maxBatchBytes raises it"
+    elif isinstance(error, LocatedError):
+        context = ReadContext(follow_links=options.follow_links)
+        supplied = partial(discover, options.paths, context)
+        advise(error, options.table, options.request, supplied, verb="load")
+    return for_spark(error)
+
+
+def _warn_of_not_supplied(table: AnyTable, evidence: Evidence, request: ReadRequest) -> None:
+    """Warn of in-sync replicas, and of partitions of named topics, that were not supplied."""
+    logs = table.logs_shown(request)
+    if request.mode is Mode.DROPMALFORMED or not any(each.topics for each in logs):
+        return
+    hidden = HiddenRecords()
+    note_not_in_sync(hidden, evidence, logs)
+    note_absent(hidden, evidence, logs[0])
+    for line in hidden_lines(hidden):
+        logger.warning("Not known: %s", line)
 
 
 def _for_planning(request: ReadRequest) -> ReadRequest:

@@ -239,49 +239,45 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
 
     def _limited(self, begun: Offsets, ends: Offsets, limit: ReadLimit) -> Offsets:
         """Ends within the limit; each partition gets a share in proportion to its backlog."""
-        spans = {key: max(0, end - begun.get(key, 0)) for key, end in ends.items()}
-        total = sum(spans.values())
-        share = 1.0
         if isinstance(limit, ReadAllAvailable):
             return ends
+        spans = {key: max(0, end - begun[key]) for key, end in ends.items()}
+        backlog = sum(spans.values())
         if self.stream.min_offsets is not None and self._target is None:
             waited = time.monotonic() - self._last_trigger
-            if total < self.stream.min_offsets and waited < self.stream.max_delay:
-                return {key: begun.get(key, end) for key, end in ends.items()}
+            if backlog < self.stream.min_offsets and waited < self.stream.max_delay:
+                return {key: begun[key] for key in ends}
             self._last_trigger = time.monotonic()
         if isinstance(limit, ReadMaxRows):
-            share = limit.max_rows / max(1, total)
+            share = limit.max_rows / max(limit.max_rows, backlog)
         elif isinstance(limit, ReadMaxBytes):
-            share = limit.max_bytes / max(1.0, self._bytes_of(spans))
-        if share >= 1 or total == 0:
+            share = limit.max_bytes / max(limit.max_bytes, self._bytes_of(spans))
+        else:
             return ends
-        found: Offsets = {}
-        for key, end in ends.items():
-            part = spans[key] * share
-            step = math.ceil(part) if part < 1 else math.floor(part)
-            found[key] = min(end, begun.get(key, 0) + step) if spans[key] else end
-        return found
+        return {
+            key: min(end, begun[key] + max(1, math.floor(spans[key] * share)))
+            for key, end in ends.items()
+        }
 
     def _bytes_of(self, spans: Mapping[TopicPartition, int]) -> float:
         """Estimated bytes of these offsets in each partition, from the mean of its log."""
-        size = 0.0
-        for key, replica in self._replicas().items():
-            found = [each for each in segments(replica) if each.log_size is not None]
-            if found:
-                bytes_of_log = sum(each.log_size or 0 for each in found)
-                offsets = scan_tail(replica).next_offset - found[0].base_offset
-                size += bytes_of_log * spans.get(key, 0) / max(1, offsets)
-        return size
+        return sum(
+            span * _bytes_per_offset(replica)
+            for key, replica in self._replicas().items()
+            if (span := spans.get(key))
+        )
 
     def _span(
         self, key: TopicPartition, replica: PartitionDirectory, start: int | None, stop: int
     ) -> range:
         """What the log still has of these offsets, which it had when they were found."""
         first, end = first_offset(replica, self.request), scan_tail(replica).next_offset
-        if start is not None and start < first:
+        if start is not None:
             self._check_first(key, start, first)
-        self._check_end(key, max(start or 0, stop), min(stop, end))
-        return range(max(start or 0, first), min(stop, end))
+            self._check_end(key, start, stop)
+            first = max(start, first)
+        self._check_end(key, stop, end)
+        return range(first, min(stop, end))
 
     def _units(
         self,
@@ -359,6 +355,13 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
 
 def _names(keys: Iterable[TopicPartition]) -> str:
     return ", ".join(f"{topic}-{number}" for topic, number in sorted(keys))
+
+
+def _bytes_per_offset(replica: PartitionDirectory) -> float:
+    """The mean of a log; zero if nothing is known of its size."""
+    sizes = {each.base_offset: each.log_size for each in segments(replica) if each.log_size}
+    end = scan_tail(replica).next_offset
+    return sum(sizes.values()) / max([1, *(end - base_offset for base_offset in sizes)])
 
 
 def as_json(offsets: Offsets) -> JsonOffsets:

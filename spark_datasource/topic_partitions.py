@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.errors import UsageError
@@ -15,6 +16,7 @@ LATEST: Final = -1
 MAX_OFFSET: Final = 2**63 - 1
 TIME_MEANING: Final = "a time is in milliseconds, or -2 (earliest) or -1 (latest)"
 MAX_PARTITION: Final = 2**31 - 1
+_PARTITION: Final = re.compile("0{,99}[0-9]{1,10}", re.ASCII)
 
 
 def parse_assign(text: str) -> frozenset[TopicPartition]:
@@ -144,9 +146,10 @@ def parse_offsets(
 
 
 def _partition_number(option: str, topic: str, number: str, value: object) -> int:
-    if not (number.isascii() and number.isdigit() and _is_partition(int(number[:20]))):
+    digits = _PARTITION.fullmatch(number)  # a longer number would cost time
+    if digits is None or not _is_partition(found := int(digits[0])):
         raise _refused(option, {topic: {number: value}}, f"{number!r} is not a partition number")
-    return int(number)
+    return found
 
 
 def _json_object(option: str, text: str, shape: str, besides: str = "") -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import multiprocessing
 import pickle
+import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, get_type_hints
 
 import duckdb
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import kafkalog_reader
+from examples import write_options
 from fixtures import captures
 from fixtures.builder import cluster, replica
 from kafkalog_reader.cli.table import OF_ROWS, OF_SOME_TABLES
@@ -33,6 +34,7 @@ from spark_datasource.option_names import KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 SPLIT = captures.path("s3_2/both-led")
 EVERYTHING = captures.path("everything/stopped")
@@ -114,6 +116,44 @@ def test_a_plan_is_all_rows_in_parts_that_other_processes_read(log: kafkalog_rea
         log.records(limit=3).plan()
 
 
+def test_a_plan_takes_the_size_of_the_scan_or_its_own(log: kafkalog_reader.Log) -> None:
+    whole = log.records(topic="codec-none")
+    small = log.records(topic="codec-none", max_partition_bytes="4k")
+    assert len(small.plan()) == len(whole.plan(4096)) == len(whole.plan("4k")) > len(whole.plan())
+    for size in (0, -1, "large", 1.5):
+        with pytest.raises(OptionError, match="max_partition_bytes"):
+            whole.plan(size)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ask", "problem"),
+    [
+        (lambda log: log.verify(threads=0), "option threads: 0 is too few"),
+        (lambda log: log.verify(threads="2"), "option threads: '2' is not a whole number"),
+        (lambda log: log.verify(progress=5), "option progress: 5 is not a function"),
+        (lambda log: log.records(progress=5), "option progress: 5 is not a function"),
+        (lambda log: log.diff("t", 0, progress=5), "option progress: 5 is not a function"),
+        (lambda log: log.salvage("/nowhere", progress=5), "option progress: 5 is not a function"),
+        (lambda log: log.records(startingOffsets="earliest"), "here it is 'from_offset'"),
+        (lambda log: log.records(subscribe="orders"), "here it is 'topic'"),
+        (lambda log: log.records(fromTime=0), "here it is 'from_time'"),
+        (lambda log: log.records().select(5), "5 is not a name"),
+        (lambda log: kafkalog_reader.open(SPLIT, follow_links="no"), "option follow_links: 'no'"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_a_file_is_read(
+    log: kafkalog_reader.Log, ask: Callable[[kafkalog_reader.Log], object], problem: str
+) -> None:
+    with pytest.raises(UsageError, match=problem):
+        ask(log)
+
+
+def test_columns_are_selected_by_names_or_by_one_list(log: kafkalog_reader.Log) -> None:
+    scan = log.records()
+    assert scan.select(["offset", "key"]).schema == scan.select("offset", "key").schema
+    assert scan.select(["offset", "key"]).schema.names == ["offset", "key"]
+
+
 def test_progress_is_reported_in_bytes(log: kafkalog_reader.Log) -> None:
     read: list[int] = []
     log.table("batches", topic="codec-none", progress=read.append).to_arrow()
@@ -124,9 +164,10 @@ def test_progress_is_reported_in_bytes(log: kafkalog_reader.Log) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_verify_yields_the_findings_of_the_table(threads: int) -> None:
     split = kafkalog_reader.open(SPLIT)
-    found = [each.code for each in split.verify(threads=threads)]
-    assert found == split.table("findings").to_arrow()["code"].to_pylist()
-    assert "KL-503" in found
+    found = [(each.topic, each.partition, each.code) for each in split.verify(threads=threads)]
+    rows = split.table("findings").select("topic", "partition", "code").to_arrow().to_pylist()
+    assert found == [tuple(row.values()) for row in rows]
+    assert ("t", 0, "KL-503") in found
 
 
 def test_paths_may_be_a_list() -> None:
@@ -146,6 +187,23 @@ def test_diff_is_the_audit_of_one_partition() -> None:
     assert repr(audit) == "<PartitionAudit of t-0: forked at offset 2, 3 copies>"
     labels = [each.get_text() for each in audit.figure().axes[0].get_yticklabels()]
     assert labels == ["broker 0", "broker 1", "broker 2"]
+
+
+def test_one_partition_of_two_clusters_is_two_logs(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A broker whose meta.properties is another cluster's makes every offset come twice."""
+    other = "EBESExQVFhcYGRobHB0eHw"
+    copy = replica("a@0/e0", high_watermark=1)
+    cluster(tmp_path / "one", {1: copy})
+    cluster(tmp_path / "two", {2: copy}, cluster_id=other)
+    both, one = kafkalog_reader.open(tmp_path), kafkalog_reader.open(tmp_path / "one")
+    assert one.records(topic="t").count() == 1
+    assert caplog.messages == []
+    assert both.records(topic="t").count() == 2
+    (warning,) = caplog.messages
+    assert f"several clusters ({one.diff('t', 0).cluster_id}, {other})" in warning
+    assert "rows of all are shown for t-0." in warning
 
 
 def test_diff_asks_which_cluster(tmp_path: Path) -> None:
@@ -198,18 +256,10 @@ def test_an_option_is_declared_once() -> None:
 
 
 def test_the_page_has_every_option() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "python.md").read_text()
-    rows = page.partition(
-        "| option | Spark | default | tables | meaning |\n|---|---|---|---|---|\n"
-    )[2]
-    lines = []
-    for name, option in OPTIONS.items():
-        spark = f"`{option.spark}`" if option.spark else ""
-        names = sorted(option.tables or (), key=list(TABLES).index)
-        tables = ", ".join(f"`{each}`" for each in names) or "all"
-        default = option.default or "none"
-        lines.append(f"| `{name}` | {spark} | {default} | {tables} | {option.meaning} |")
-    assert rows.partition("\n\n")[0].splitlines() == lines
+    stored = write_options.PATH.read_text()
+    assert stored == write_options.page(stored), "run `make schemas`"
+    rows = re.findall(r"^\| `(\w+)` \| .* \| .+ \| .+ \| .+ \|$", stored, re.MULTILINE)
+    assert set(OPTIONS) <= set(rows)
 
 
 @pytest.mark.parametrize(

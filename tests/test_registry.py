@@ -8,7 +8,11 @@ import pyarrow as pa
 import pytest
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import OptionError, UsageError
+from kafkalog_reader.errors import CorruptRecordError, LogPosition, OptionError, UsageError
+from kafkalog_reader.report.hidden_text import hidden_lines
+from kafkalog_reader.scan.hidden_records import HiddenRecords
+from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
+from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +24,25 @@ def test_a_table_has_the_name_under_which_it_is_listed(name: str) -> None:
     assert table.name == name
     names = [column.name for column in table.columns]
     assert len(set(names)) == len(names) > 0
+
+
+def hidden_in(topic: str) -> str:
+    """What is said of an answer that lacks records of this topic."""
+    hidden = HiddenRecords()
+    where = LogPosition(f"b/{topic}-0/{0:020}.log", 0, 3)
+    hidden.add(CorruptRecordError("bad", where), 5)
+    (line,) = hidden_lines(hidden)
+    return line
+
+
+def test_a_table_of_newest_states_has_as_of_and_says_what_damage_hides() -> None:
+    tables = [registry.table(name) for name in registry.TABLES]
+    states = [each for each in tables if isinstance(each, InternalTopicTable)]
+    assert {each.name for each in states} >= {"group_offsets", "share_groups", "transactions"}
+    for each in states:
+        assert OPTIONS["as_of"].applies_to(each.name), f"add {each.name} to _STATES"
+        effect = hidden_in(each.log_topic).partition(": ")[2]
+        assert effect != hidden_in("t").partition(": ")[2], f"add {each.log_topic} to _EFFECTS"
 
 
 @pytest.mark.parametrize(

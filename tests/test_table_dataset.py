@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pytest
+from pyarrow.acero import Declaration, ScanNodeOptions
 
 import kafkalog_reader
+from kafkalog_reader.errors import OptionError
 from kafkalog_reader.table_dataset import TableDataset, columns_of, narrowed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kafkalog_reader.log import Log
 
 CAPTURE = "fixtures/captures/s3_2/both-led"
@@ -121,3 +127,39 @@ def test_polars_hands_down_columns_and_filters(log: Log, monkeypatch: pytest.Mon
     assert "value" not in columns
     assert 'topic == "t"' in condition
     assert "offset > 2" in condition
+
+
+def test_methods_of_an_arrow_dataset_answer(log: Log) -> None:
+    scan = log.table("records", topic="t")
+    dataset, whole = TableDataset(scan), scan.to_arrow()
+    low = OFFSET < 3
+    assert dataset.count_rows() == whole.num_rows
+    assert dataset.count_rows(filter=low) == whole.filter(low).num_rows > 0
+    assert dataset.head(2, columns=["offset"]) == whole.select(["offset"]).slice(0, 2)
+    assert dataset.take([3, 0]) == whole.take([3, 0])
+    both = dataset.filter(low).filter(BROKER == 1)
+    assert both.to_table() == whole.filter(low & (BROKER == 1))
+    assert pickle.loads(pickle.dumps(both)).to_table() == both.to_table()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda dataset: dataset.sort_by("offset"),
+        lambda dataset: dataset.replace_schema(dataset.schema).to_table(),
+        lambda dataset: ds.dataset([dataset, dataset]).to_table(),
+        lambda dataset: next(dataset.get_fragments()).to_table(),
+        lambda dataset: Declaration("scan", ScanNodeOptions(dataset)).to_table(),
+    ],
+)
+def test_what_arrow_does_below_python_is_an_error_and_no_crash(
+    ask: Callable[[TableDataset], object], log: Log
+) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no files for Arrow to read\. Use scan\.to_arrow"):
+        ask(TableDataset(log.table("records", "offset", topic="t")))
+
+
+@pytest.mark.parametrize("columns", ["offset", {"x": OFFSET}])
+def test_columns_of_a_dataset_are_a_list_of_names(columns: object, log: Log) -> None:
+    with pytest.raises(OptionError, match="takes a list of names"):
+        TableDataset(log.table("records")).to_table(columns=columns)

@@ -42,6 +42,7 @@ def ways_past_damage(
         yield
     except (CorruptLogError, MissingRecordsError) as error:
         if request.mode is Mode.FAILFAST:
+            error.advice = ""  # in the words of Python
             if is_of_records:
                 for line in _ways(error, evidence, replace(request, brokers=None)):
                     error.add_note(line)

@@ -20,10 +20,9 @@ from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
-    LAST_CODEC,
     TRANSACTIONAL_BIT,
 )
-from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.compression import Codec, unknown_codec_text
 from kafkalog_reader.format.record_batch_header import TIMESTAMP_TYPE_NAMES, increment_sequence
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import no_progress
@@ -143,7 +142,7 @@ def _batch_line(
     codec = attributes & CODEC_MASK
     if codec >= len(CODECS):
         where = LogPosition(shown(path), position, base_offset)
-        raise UnsupportedFormatError(f"codec {codec}: only 0 to {LAST_CODEC} are known", where)
+        raise UnsupportedFormatError(unknown_codec_text(codec, magic), where)
     common = (
         f"position: {position} {TIMESTAMP_TYPE_NAMES[timestamp_type]}: {max_timestamp} "
         f"size: {size_in_bytes} magic: {magic} compresscodec: {CODECS[codec]} crc: {crc} "

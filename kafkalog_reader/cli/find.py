@@ -105,7 +105,7 @@ def find_command(
     import pyarrow as pa
 
     from kafkalog_reader import registry
-    from kafkalog_reader.audits.partition.outside_isr import note_not_in_sync
+    from kafkalog_reader.audits.partition.outside_isr import note_absent, note_not_in_sync
     from kafkalog_reader.cli.not_known import say_not_known
     from kafkalog_reader.cli.output import check_destination
     from kafkalog_reader.cli.results import write_result
@@ -129,6 +129,7 @@ def find_command(
         if first is None:
             click.echo(for_stdout(_nothing_found(evidence, request, metrics)))
             note_not_in_sync(hidden, evidence, [request])
+            note_absent(hidden, evidence, request)
             say_not_known(hidden, Mode.PERMISSIVE)
             return TROUBLE if metrics.damaged_regions else FOUND
         found = chain([first], found)
@@ -139,6 +140,7 @@ def find_command(
         schema, found, evidence, output_format, output, render=render, overwrite=force
     )
     note_not_in_sync(hidden, evidence, [request])
+    note_absent(hidden, evidence, request)
     say_not_known(hidden, Mode.PERMISSIVE)
     if written:
         return CLEAN

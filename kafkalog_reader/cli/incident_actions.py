@@ -12,8 +12,8 @@ from kafkalog_reader.audits.catalogue.actions import (
     WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.partition.epoch_advice import EPOCH_FILES
-from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
+from kafkalog_reader.format.broker_words import joined
 from kafkalog_reader.report.advised_actions import without_folder
 from kafkalog_reader.report.command_text import freeze_commands
 from kafkalog_reader.report.repair_text import repair_commands

@@ -88,6 +88,10 @@ class LazyGroup(click.Group):
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             from kafkalog_reader.tables.names import nearest
 
+            if args[0] == "replica-diff":
+                raise click.UsageError(
+                    "replica-diff is a program of its own: replica-diff PATH...", ctx
+                )
             close = nearest(args[0], COMMANDS) or f". Known: {', '.join(COMMANDS)}."
             raise click.UsageError(f"no command named {args[0]!r}{close}", ctx)
         return super().resolve_command(ctx, args)

@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
-from kafkalog_reader.audits.partition.partition_audit import joined_ids
-from kafkalog_reader.cli.printable import for_stdout, plural
+from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.errors import CorruptRecordError, LogPosition
-from kafkalog_reader.format.offset_words import offsets_are
-from kafkalog_reader.io.names import (
-    METADATA_TOPIC,
-    OFFSETS_TOPIC,
-    SHARE_GROUP_STATE_TOPIC,
-    TRANSACTION_STATE_TOPIC,
-    shown,
-)
+from kafkalog_reader.io.names import TRANSACTION_STATE_TOPIC, shown
+from kafkalog_reader.report.hidden_text import hidden_lines, hidden_sentence
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.schemas.commands import NOT_KNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from kafkalog_reader.io.evidence import Evidence
-    from kafkalog_reader.scan.hidden_records import HiddenRange, HiddenRecords
-
-MAX_SENTENCES: Final = 5
-_EFFECTS: Final = {
-    OFFSETS_TOPIC: "commits and group states there are not shown, maybe older ones instead",
-    TRANSACTION_STATE_TOPIC: "states of transactions there are not shown, maybe older ones instead",
-    SHARE_GROUP_STATE_TOPIC: "states of share groups there are not shown, maybe older ones instead",
-    METADATA_TOPIC: "changes there are not shown, maybe an older state instead",
-}
-_OF_RECORDS: Final = "records there are not in this answer"
-
-
-def sentences(hidden: HiddenRecords) -> list[str]:
-    """One sentence for each range that an answer lacks, without a full stop."""
-    return [_sentence(each) for each in hidden.ranges()]
+    from kafkalog_reader.scan.hidden_records import HiddenRecords
 
 
 def note_unreadable(
@@ -87,7 +66,7 @@ def with_not_known(
     by_place: dict[tuple[str, int | None] | None, list[str]] = {}
     for each in hidden.ranges():
         place = each.topic_partition
-        text = _sentence(each)
+        text = hidden_sentence(each)
         for key in [None] if place is None else [place, (place[0], None)]:
             by_place.setdefault(key, []).append(text)
     return [
@@ -104,45 +83,6 @@ def with_not_known(
 def say_not_known(hidden: HiddenRecords, mode: Mode) -> bool:
     """Whether an answer lacks records; standard error says which, unless ``mode`` drops them."""
     if hidden and mode is not Mode.DROPMALFORMED:
-        for line in _lines(sentences(hidden), hidden.left_out):
+        for line in hidden_lines(hidden):
             click.echo(f"Not known: {for_stdout(line)}", err=True)
     return bool(hidden)
-
-
-def _lines(found: Sequence[str], left_out: int) -> Iterator[str]:
-    yield from found[:MAX_SENTENCES]
-    more = len(found) - MAX_SENTENCES + left_out
-    if more > 0:
-        yield f"{plural(more, 'more range')} of offsets; `kafkalog verify` shows the damage"
-
-
-def _sentence(each: HiddenRange) -> str:
-    place = each.topic_partition
-    name = each.file if place is None else f"{place[0]}-{place[1]}"
-    if each.in_sync:
-        newer = "states" if place is not None and place[0] in _EFFECTS else "records"
-        return (
-            f"the in-sync replicas of {name} are those of {joined_ids(each.in_sync)}, which were "
-            f"not supplied: newer {newer} than those shown may be there"
-        )
-    effect = _EFFECTS.get("" if place is None else place[0], _OF_RECORDS)
-    if each.is_absent:
-        return f"no copy of {name} was supplied: {effect.partition(', maybe')[0]}"
-    what = _subject(each, name)
-    state = "missing" if each.is_missing else "unreadable"
-    where = each.file if each.position is None else f"{each.file} at position {each.position}"
-    found_in = "" if where == name else f" ({where})"
-    return f"{what} {state}{found_in}: {effect}"
-
-
-def _subject(each: HiddenRange, name: str) -> str:
-    """``offsets 3 to 7 of t-0 are``, as far as the offsets are known."""
-    first, after = each.first_offset, each.next_offset
-    if first is None:
-        return f"part of {name} is"
-    if after is None:
-        return f"offsets from {first:,} on of {name} are"
-    if after <= first:
-        return f"bytes at offset {first:,} of {name} are"
-    words, verb = offsets_are(first, after).rsplit(" ", 1)
-    return f"{words} of {name} {verb}"

@@ -161,6 +161,7 @@ def _check_elected(plan: Plan, wanted: Mapping[tuple[str, int], int]) -> None:
     from kafkalog_reader.errors import UsageError
 
     known = {each.name for each in plan.choices} | {each.name for each in plan.unanswered}
+    known |= {each.name for each in plan.files_first}
     of_unanswered = {each.name: each.brokers for each in plan.unanswered}
     for (topic, partition), broker in wanted.items():
         name = f"{topic}-{partition}"

@@ -214,7 +214,7 @@ def _parts(
 ) -> dict[str, Part]:
     """Groups, transactions and leadership, where the evidence has them."""
     from kafkalog_reader.cli import report_sections as sections
-    from kafkalog_reader.cli.not_known import sentences
+    from kafkalog_reader.report.hidden_text import hidden_sentences
 
     chosen = {name: options.get(name) for name in ("topic", "partition")}
     reading = {**chosen, "mode": "PERMISSIVE"}
@@ -227,7 +227,7 @@ def _parts(
     for part in parts.values():
         if part.unknown:
             partitions.note_unknown(part.unknown)
-        found |= dict.fromkeys(sentences(part.hidden))
+        found |= dict.fromkeys(hidden_sentences(part.hidden))
     for text in found:
         partitions.note_unknown(text)
     return parts

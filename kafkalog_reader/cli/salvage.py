@@ -144,8 +144,9 @@ def salvage_command(
     --from-offset and --to-offset select records, or with --as-segments whole batches that hold one
     of them.
 
-    Damage is repaired if a checksum proves the repair: a flipped bit, a wrong length. Records at
-    offsets that contradict their neighbours go to the folder doubtful-offsets.
+    Damage is repaired if a checksum, or the batches around it, prove the repair: a flipped bit, a
+    wrong length. Records at other offsets that contradict their neighbours go to the folder
+    doubtful-offsets.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.without_copy import without_copy_text
@@ -284,7 +285,7 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
 
 def _outside_isr(salvaged: SalvagedPartition) -> str:
     """Why a sound copy may still lack committed records."""
-    from kafkalog_reader.audits.partition.partition_audit import joined_ids
+    from kafkalog_reader.format.broker_words import joined_ids
 
     holders = joined_ids(salvaged.in_sync_not_supplied)
     return (

@@ -15,7 +15,7 @@ from kafkalog_reader.decode.arrow_arrays import texts
 from kafkalog_reader.decode.native_blocks import NativeBlocks, address_of
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError
 from kafkalog_reader.format.batch_fields import CODEC_MASK
-from kafkalog_reader.format.compression import codec_text
+from kafkalog_reader.format.compression import GZIP_MEMBER, GZIP_WINDOW, Codec, codec_text
 from kafkalog_reader.format.decompression_limit import (
     Limits,
     checked_size,
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.errors import LogPosition
 
 _NAMES_OF_NUMBERS: Final = tuple(map(codec_text, range(CODEC_MASK + 1)))
-_GZIP_MEMBER: Final = b"\x1f\x8b\x08"
-_GZIP_WINDOW: Final = 31  # 15 bits, and the gzip wrapper
 _SNAPPY_MAGIC: Final = b"\x82SNAPPY\x00"
 _SNAPPY_HEADER_SIZE: Final = 16
 _SNAPPY_STREAM_BEGINS: Final = int.from_bytes(_SNAPPY_MAGIC[:4], "big")
@@ -118,11 +116,11 @@ class Decompressor:
             codes.SHAPE_GZIP: self._simple_gzip,
         }
         self._codecs: dict[int, Callable[[memoryview, LogPosition], None]] = {
-            0: self._append,
-            1: self._append_gzip,
-            2: self._append_snappy,
-            3: self._append_lz4,
-            4: self._append_zstd,
+            Codec.NONE: self._append,
+            Codec.GZIP: self._append_gzip,
+            Codec.SNAPPY: self._append_snappy,
+            Codec.LZ4: self._append_lz4,
+            Codec.ZSTD: self._append_zstd,
         }
 
     @property
@@ -201,7 +199,7 @@ class Decompressor:
         return len(content)
 
     def _simple_gzip(self, payload: memoryview, room: memoryview, _bound: int) -> int | None:
-        member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
+        member = isal_zlib.decompressobj(wbits=GZIP_WINDOW)
         content = member.decompress(payload, min(len(room), self._never_too_much))
         if not member.eof or member.unused_data:
             return None
@@ -276,8 +274,8 @@ class Decompressor:
     def _append_gzip(self, payload: memoryview, where: LogPosition) -> None:
         """Append all members; after the first, other bytes are ignored, as in the JDK."""
         start, position = self.size, 0
-        while position == 0 or bytes(payload[position : position + 3]) == _GZIP_MEMBER:
-            member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
+        while position == 0 or bytes(payload[position : position + 3]) == GZIP_MEMBER:
+            member = isal_zlib.decompressobj(wbits=GZIP_WINDOW)
             while not member.eof:
                 step = payload[position : position + _MEMBER_STEP]
                 if not step:

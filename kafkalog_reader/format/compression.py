@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from isal import isal_zlib
 
 from kafkalog_reader.errors import CorruptRecordError
+from kafkalog_reader.format.batch_fields import LAST_CODEC
 from kafkalog_reader.format.decompression_limit import (
     DEFAULT_LIMITS,
     checked_size,
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.errors import LogPosition
 
-_GZIP_MEMBER: Final[bytes] = b"\x1f\x8b\x08"
-_GZIP_WINDOW: Final[int] = 31  # 15 bits, and the gzip wrapper
+GZIP_MEMBER: Final[bytes] = b"\x1f\x8b\x08"
+GZIP_WINDOW: Final[int] = 31  # 15 bits, and the gzip wrapper
 # A zstd block of 4 bytes can expand to 128 KiB, and a payload can be a million gzip members:
 # libraries are fed small chunks, so that the output and the unused input of one step stay small.
 _STEP: Final[int] = 512
@@ -67,6 +68,13 @@ class Codec(IntEnum):
 def codec_text(number: int) -> str:
     """The name of a codec by bits 0 to 2 of attributes."""
     return Codec(number).text if number in set(Codec) else f"unknown({number})"
+
+
+def unknown_codec_text(number: int, magic: int) -> str:
+    """Why the payload of a batch with these bits 0 to 2 of its attributes cannot be read."""
+    if number > LAST_CODEC:
+        return f"unknown codec {number}: 0 to {LAST_CODEC} are known"
+    return f"{codec_text(number)} in magic {magic}, which does not support it"
 
 
 def decompress(
@@ -109,10 +117,10 @@ def _decompress_gzip(payload: bytes, where: LogPosition, limit: int) -> bytes:
     """Decompress all members; after the first, ignore what is not a member, as the JDK does."""
 
     def another_begins(position: int) -> bool:
-        return position == 0 or payload.startswith(_GZIP_MEMBER, position)
+        return position == 0 or payload.startswith(GZIP_MEMBER, position)
 
     def start_member() -> _Stream:
-        return isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
+        return isal_zlib.decompressobj(wbits=GZIP_WINDOW)
 
     return _decompress_streams(payload, where, limit, start_member, another_begins)
 

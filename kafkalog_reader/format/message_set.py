@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
 from kafkalog_reader.format.batch_fields import CODEC_MASK, LAST_MESSAGE_CODEC, LENGTH_END
-from kafkalog_reader.format.compression import Codec, decompress
+from kafkalog_reader.format.compression import Codec, decompress, unknown_codec_text
 from kafkalog_reader.format.message import MESSAGE_HEADER_0, parse_message, parse_message_entry
 from kafkalog_reader.format.record_batch_header import TimestampType
 
@@ -186,11 +186,9 @@ def message_records(
 def _decompressed(wrapper: Message, where: LogPosition, limit: int | None) -> bytes:
     codec_id = wrapper.codec_id
     if codec_id > max(Codec):
-        raise UnsupportedFormatError(
-            f"codec {codec_id}: messages only have 0 to {LAST_MESSAGE_CODEC}", where
-        )
-    if codec_id == Codec.ZSTD:
-        raise CorruptRecordError(f"zstd in magic {wrapper.magic}, which does not support it", where)
+        raise UnsupportedFormatError(unknown_codec_text(codec_id, wrapper.magic), where)
+    if codec_id > LAST_MESSAGE_CODEC:
+        raise CorruptRecordError(unknown_codec_text(codec_id, wrapper.magic), where)
     if wrapper.value is None:
         raise CorruptRecordError("wrapper message without a value", where)
     return decompress(Codec(codec_id), wrapper.value, where, limit=limit, magic=wrapper.magic)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
-from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, HEADER_SIZE, LAST_CODEC
-from kafkalog_reader.format.compression import Codec, decompress
+from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, HEADER_SIZE
+from kafkalog_reader.format.compression import Codec, decompress, unknown_codec_text
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.format.record import Record, parse_records
@@ -96,9 +96,7 @@ def batch_payload(content: bytes, header: RecordBatchHeader, where: LogPosition)
         LimitReachedError: too much to decompress.
     """
     if header.codec_id > max(Codec):
-        raise UnsupportedFormatError(
-            f"codec {header.codec_id}: only 0 to {LAST_CODEC} are known", where
-        )
+        raise UnsupportedFormatError(unknown_codec_text(header.codec_id, header.magic), where)
     payload = content[HEADER_SIZE : header.size_in_bytes]
     return decompress(Codec(header.codec_id), payload, where)
 

@@ -59,7 +59,7 @@ class Look:
 class ReadContext:
     """Travels with the evidence: each log directory has it, and all that is opened below.
 
-    It pickles without what belongs to one process; a worker of Spark reads at its own pace.
+    It pickles without what belongs to one process. Each process then reads at the rate.
 
     Attributes:
         follow_links: whether symbolic links may be followed.
@@ -110,11 +110,13 @@ class ReadContext:
         return replace(self, look=None)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _plain, (self.follow_links, self.limits, self.sources)
+        return _pickled, (self.follow_links, self.limits, self.sources, self.rate)
 
 
-def _plain(follow_links: bool, limits: Limits, sources: tuple[Source, ...] = ()) -> ReadContext:
-    return ReadContext(follow_links=follow_links, limits=limits, sources=sources)
+def _pickled(
+    follow_links: bool, limits: Limits, sources: tuple[Source, ...], rate: ReadRate | None
+) -> ReadContext:
+    return ReadContext(follow_links=follow_links, limits=limits, sources=sources, rate=rate)
 
 
 def _listed(path: str) -> Sequence[os.DirEntry[str]]:

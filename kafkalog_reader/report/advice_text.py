@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.audits.recovery.recovery import Recovery
+from kafkalog_reader.format.broker_words import joined_ids, joined_names
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.command_text import (
     archive_command,

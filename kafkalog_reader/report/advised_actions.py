@@ -34,8 +34,9 @@ from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotC
 from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.epoch_advice import files_to_write, may_happen
-from kafkalog_reader.audits.partition.partition_audit import joined_names, outvoted_copies
+from kafkalog_reader.audits.partition.partition_audit import outvoted_copies
 from kafkalog_reader.audits.recovery.recovery import Recovery
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.report.action_commands import commands_of
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.before_start import is_complete, until_text

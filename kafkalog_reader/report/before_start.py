@@ -9,9 +9,9 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS
-from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.plan.unanswered import put_back_text
 from kafkalog_reader.audits.recovery.recovery import Recovery
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.report.advice_text import lists_saving
 from kafkalog_reader.report.command_text import SAVED, archive_command

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.log.record_count import records_text, up_to_text
-from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.audits.partition.torn_records import torn_records
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.broker_words import joined_ids, joined_names
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.report.group_text import group_lines
 from kafkalog_reader.report.membership_text import member_word
@@ -107,12 +107,20 @@ def _torn_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 
 def lost_words(lost: CommitCount) -> str:
-    """``3 records, none committed``."""
+    """``3 records, 2 committed``, ``3 committed records``, ``3 records, none committed``."""
     if not lost:
         return "nothing"
     committed = _damaged_committed(lost)
     if not lost.total:
         return f"up to {records_text(lost.damaged)} in damaged batches{committed}"
+    words = up_to_text(_total_words(lost) + ("," if lost.damaged else ""), lost.damaged)
+    return f"{words}{committed}"
+
+
+def _total_words(lost: CommitCount) -> str:
+    """The records that are readable."""
+    if lost.known == lost.total:
+        return f"{lost.known:,} committed record{'' if lost.known == 1 else 's'}"
     parts = [records_text(lost.total)]
     if lost.known:
         parts.append(f"{lost.known:,} committed")
@@ -121,8 +129,7 @@ def lost_words(lost: CommitCount) -> str:
         parts.append(f"{lost.possible:,} possibly{word}")
     if len(parts) == 1:
         parts.append("none committed")
-    words = up_to_text(", ".join(parts) + ("," if lost.damaged else ""), lost.damaged)
-    return f"{words}{committed}"
+    return ", ".join(parts)
 
 
 def _damaged_committed(lost: CommitCount) -> str:

@@ -11,7 +11,7 @@ from kafkalog_reader.audits.partition.group_outcomes import (
     GroupOutcome,
     groups_affected,
 )
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 

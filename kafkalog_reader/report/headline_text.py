@@ -19,7 +19,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.damage import are_damaged, is_damage
 from kafkalog_reader.audits.log.record_count import behind_text, start_adds_text
 from kafkalog_reader.audits.partition.lost_start import lacking_starts
-from kafkalog_reader.audits.partition.partition_audit import joined, joined_names
+from kafkalog_reader.format.broker_words import joined, joined_names
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import choice_text

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.partition.partition_audit import (
-    joined_ids,
-    joined_names,
-    outvoted_copies,
-)
+from kafkalog_reader.audits.partition.partition_audit import outvoted_copies
+from kafkalog_reader.format.broker_words import joined_ids, joined_names
 from kafkalog_reader.salvage.one_sided import one_sided_ranges
 
 if TYPE_CHECKING:

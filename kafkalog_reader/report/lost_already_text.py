@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.open_finding_text import several_text
-from kafkalog_reader.report.spans import listed, offsets_text
+from kafkalog_reader.report.open_finding_text import partitions_text, several_text
+from kafkalog_reader.report.spans import offsets_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.plan.lost_already import LostAlready
     from kafkalog_reader.audits.plan.plan import Plan
-
-_NAMED: Final = 10
 
 
 def lost_already_text(plan: Plan) -> str:
@@ -50,8 +48,7 @@ def went_back_texts(plan: Plan) -> Iterator[str]:
 
 
 def _named(choices: Sequence[Choice]) -> str:
-    names = [shown(each.name) for each in choices]
-    return listed(names) if len(names) <= _NAMED else several_text(names)
+    return partitions_text([shown(each.name) for each in choices])
 
 
 def _lost_whole(lost: Sequence[LostAlready]) -> str:

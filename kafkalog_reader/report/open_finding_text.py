@@ -11,7 +11,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines, to_do_lines
 from kafkalog_reader.report.plan_step import brokers_text
 from kafkalog_reader.report.shell_word import shell_word
-from kafkalog_reader.report.spans import Line, Span, Style, wrapped
+from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,6 +95,11 @@ def _names(same: Sequence[OpenFinding]) -> str:
     if len(names) > _SHOWN and same[0].log_directory is None:
         return several_text(names)
     return ", ".join(names)
+
+
+def partitions_text(names: Sequence[str]) -> str:
+    """Partitions by name, unless there are too many."""
+    return listed(names) if len(names) <= _SHOWN else several_text(names)
 
 
 def several_text(names: Sequence[str]) -> str:

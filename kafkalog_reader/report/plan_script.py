@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.lost_already_text import lost_already_text
 from kafkalog_reader.report.open_finding_text import open_finding_texts
+from kafkalog_reader.report.plan_headline import headline
 from kafkalog_reader.report.plan_step import (
     BROKERS,
     CONTROLLERS,
@@ -17,7 +18,6 @@ from kafkalog_reader.report.plan_step import (
 )
 from kafkalog_reader.report.plan_steps import plan_steps
 from kafkalog_reader.report.plan_text import (
-    headline,
     unanswered_texts,
     unanswered_word,
 )
@@ -35,6 +35,7 @@ _ELSEWHERE: Final = frozenset(
         StepKind.RESTORE_DIRECTORY,
         StepKind.MOVE_ASIDE,
         StepKind.RENAME,
+        StepKind.PUT_RIGHT,
         StepKind.REPLACE,
         StepKind.WRITE_FILE,
     }
@@ -123,7 +124,7 @@ def _head(plan: Plan, body: str) -> Iterator[str]:
 
 
 def _body(plan: Plan) -> Iterator[str]:
-    if said := headline(plan) if plan.choices else lost_already_text(plan):
+    if said := headline(plan) if plan.choices or plan.files_first else lost_already_text(plan):
         yield _say(said)
     for text in unseen_texts(plan):
         yield _say(text)

@@ -25,6 +25,7 @@ CONTROLLERS: Final = "CONTROLLER:9093"
 ZOOKEEPER: Final = "ZOOKEEPER:2181"
 SAVED: Final = "SAVED/plan"
 """Not the folder of the commands that ``replica-diff`` prints: both may be run."""
+ON_ITS_HOST: Final = "Run this on its host, with the path of the log directory there."
 
 
 class StepKind(Enum):
@@ -37,6 +38,7 @@ class StepKind(Enum):
     ZOOKEEPER = "startZooKeeper"
     MOVE_ASIDE = "moveAside"
     RENAME = "renameSegments"
+    PUT_RIGHT = "putFilesRight"
     REPLACE = "replaceCopy"
     WRITE_FILE = "writeFile"
     START = "startBrokers"
@@ -185,6 +187,11 @@ class PlanStep:
 def brokers_text(brokers: Sequence[int], word: str = "broker") -> str:
     """``broker 1``, ``brokers 1, 2 and 3``."""
     return f"{word}{'s' if len(brokers) > 1 else ''} {listed([str(each) for each in brokers])}"
+
+
+def counted(number: int, one: str, several: str) -> str:
+    """``1 partition``, ``2 partitions``."""
+    return f"{number:,} {one if number == 1 else several}"
 
 
 def lost_text(choice: Choice, lost: LostRecords) -> str:

@@ -13,15 +13,15 @@ from kafkalog_reader.report.command_text import archive_commands, forbid_command
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands
 from kafkalog_reader.report.missing_folder_text import missing_folder_texts
-from kafkalog_reader.report.plan_file_steps import (
+from kafkalog_reader.report.plan_directory_steps import (
     directory_steps,
     empty_directory_step,
-    file_steps,
     lost_disk_steps,
-    repair_steps,
 )
+from kafkalog_reader.report.plan_file_steps import file_steps
 from kafkalog_reader.report.plan_quorum_steps import lacking_voters, quorum_steps
 from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
+from kafkalog_reader.report.plan_repair_steps import repair_steps
 from kafkalog_reader.report.plan_step import (
     BROKERS,
     CONTROLLERS,
@@ -82,7 +82,7 @@ def plan_steps(plan: Plan) -> tuple[PlanStep, ...]:
 
 def _steps(plan: Plan) -> Iterator[PlanStep]:
     yield from _save(plan)
-    if plan.waiting:  # every later step would be about the files as they are
+    if plan.waits_for_files:  # every later step would be about the files as they are
         yield from (_place(each) for each in plan.waiting if each.takes_merged_log)
         yield from repair_steps(plan)
         return
@@ -107,7 +107,7 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
 def _save(plan: Plan) -> Iterator[PlanStep]:
     commands = [merge_command(plan, choice) for choice in plan.merged]
     alone: list[Choice] = []
-    if not plan.waiting:  # else the next plan saves them
+    if not plan.waits_for_files:  # else the next plan saves them
         commands += [
             command
             for choice in plan.losing
@@ -119,7 +119,7 @@ def _save(plan: Plan) -> Iterator[PlanStep]:
     title = "Save the only copies that have records"
     if plan.merged:
         title = "Make sound logs of damaged copies"
-    elif plan.lost and not plan.waiting:
+    elif plan.lost and not plan.waits_for_files:
         title = f"Save what this plan destroys: {lost_words(plan.lost)}"
     if commands:
         yield PlanStep(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.report.spans import Line, offsets_text, wrapped
 
 if TYPE_CHECKING:

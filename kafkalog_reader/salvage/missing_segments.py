@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.name_findings import renamed_segments
-from kafkalog_reader.audits.partition.partition_audit import joined
+from kafkalog_reader.format.broker_words import joined
 from kafkalog_reader.io.names import MAX_OFFSET, segment_file_name, shown
 from kafkalog_reader.io.partition_directory import readable_segments
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
-from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.tables.divergence import AHEAD, FORK, SUPERSEDED, classified
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.log_unit import slices_of
 from kafkalog_reader.tables.record_rows import read_slice

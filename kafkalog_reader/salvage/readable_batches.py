@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from kafkalog_reader.audits.log.torn_batch import whole_records
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
-from kafkalog_reader.format.batch_fields import LAST_CODEC
 from kafkalog_reader.io.exchanged_logs import with_right_names
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.salvage.repair import repaired_flip, repaired_header
+from kafkalog_reader.salvage.repair import repaired_flip, repaired_header, repaired_offset
 from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.scan import Scan
 from kafkalog_reader.scan.scan_end import ScanEnd
@@ -22,13 +22,12 @@ from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.log_unit import log_start_offset
 from kafkalog_reader.tables.selected_batches import (
-    codecs,
     report_batches,
     report_region,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -127,6 +126,7 @@ class ReadableBatches:
                 and (self.to_offset is None or segment_slice.segment.base_offset < self.to_offset)
             ]
         self._tries: dict[str, int] = {}
+        self._right_offsets: dict[str, Mapping[int, int]] = {}
 
     def read(self, progress: Progress, damage: NotedDamage) -> Iterator[ReadableRun]:
         """Yield the batches; ``damage`` receives what cannot be read in that range."""
@@ -151,6 +151,10 @@ class ReadableBatches:
                     yield from self._of_run(found, segment_slice, damage)
         except UnreadableFileError as error:
             damage.stretch_left_out(error)
+
+    def correct(self, segment_slice: SegmentSlice, right_offsets: Mapping[int, int]) -> None:
+        """From now on give batches of a segment, by position, their right base offsets."""
+        self._right_offsets[segment_slice.path] = right_offsets
 
     def is_asked(self, run: BatchRun) -> NDArray[np.bool_]:
         """Which batches hold an offset in the range, as their headers have it."""
@@ -180,9 +184,11 @@ class ReadableBatches:
     def _of_run(
         self, run: BatchRun, segment_slice: SegmentSlice, damage: NotedDamage
     ) -> Iterator[ReadableRun]:
-        is_unsound = ~run.crc_valid | (codecs(run) > LAST_CODEC)
+        is_unsound = ~run.crc_valid | ~run.has_known_codec
         unsound = np.flatnonzero(is_unsound)
-        if not len(unsound):
+        right_offsets = self._right_offsets.get(segment_slice.path, {})
+        moved = np.flatnonzero(np.isin(run.position, [*right_offsets]) & ~is_unsound)
+        if not len(unsound) and not len(moved):
             yield ReadableRun(segment_slice=segment_slice, run=run)
             return
         repairs: list[tuple[int, RepairedBatch]] = []
@@ -192,6 +198,13 @@ class ReadableBatches:
             repair = repaired_flip(run, row, segment_slice)
             if repair is not None:
                 repairs.append((row, repair))
+        for row in moved.tolist():
+            due = right_offsets[int(run.position[row])]
+            repair = repaired_offset(run, row, segment_slice, due)
+            if repair is not None:
+                repairs.append((row, repair))
+                is_unsound[row] = True
+        repairs.sort(key=itemgetter(0))
         left = np.setdiff1d(unsound, [row for row, _ in repairs]).astype(np.intp)
         left_in_range = left[self.is_asked(run)[left]]
         if len(left_in_range):

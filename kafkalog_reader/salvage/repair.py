@@ -1,6 +1,7 @@
-"""Repairs batches if their own CRC proves how.
+"""Repairs batches if their own CRC, or the batches around them, prove how.
 
 A flipped bit that the CRC locates, and a length or magic with which the CRC is right, are proven.
+So is one flipped bit of a base offset with which, put back, the batch joins its neighbours.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from kafkalog_reader.audits.log.torn_batch import (
     decodes,
     scanned_batch,
 )
+from kafkalog_reader.format.batch_fields import LENGTH_AT
 
 if TYPE_CHECKING:
     from kafkalog_reader.scan.batch_run import BatchRun
@@ -38,6 +40,24 @@ def repaired_flip(run: BatchRun, row: int, segment_slice: SegmentSlice) -> Repai
     place = "the stored CRC, " if found.in_crc else ""
     how = f"bit {found.bit} of {place}byte {position + found.position} flipped back"
     return _sound(content, position, int(run.base_offset[row]), segment_slice, how, "flippedBit")
+
+
+def repaired_offset(
+    run: BatchRun, row: int, segment_slice: SegmentSlice, base_offset: int
+) -> RepairedBatch | None:
+    """Give a sound batch the base offset that the batches around it prove."""
+    size = int(run.size_in_bytes[row])
+    if size > MAX_REPAIRED_SIZE or not run.crc_valid[row]:
+        return None
+    position = int(run.position[row])
+    start = position - run.window_position
+    content = bytearray(run.buffer[start : start + size])
+    content[:LENGTH_AT] = base_offset.to_bytes(LENGTH_AT, "big")
+    how = (
+        f"base offset {int(run.base_offset[row])} corrected to {base_offset}: with that one bit "
+        "put back, it joins the batches before and after it"
+    )
+    return _sound(content, position, base_offset, segment_slice, how, "baseOffset")
 
 
 def repaired_header(region: UnreadableRegion, segment_slice: SegmentSlice) -> RepairedBatch | None:

@@ -95,21 +95,37 @@ def survey(
             partial(_again, source, segment.segment_slice),
             may_be_cleaned=found.may_be_cleaned,
         )
+        proven = {
+            each.position: each.likely_offset
+            for each in doubts
+            if each.is_proven and each.likely_offset is not None
+        }
         if doubts:
-            found.doubtful[shown(segment.segment_slice.path)] = doubts
-            salvaged.doubtful += [(segment.segment_slice, each) for each in doubts]
-            _look_again(found, source, segment.segment_slice, damage)
+            source.correct(segment.segment_slice, proven)
+            left = [each for each in doubts if each.position not in proven]
+            found.doubtful[shown(segment.segment_slice.path)] = left
+            salvaged.doubtful += [(segment.segment_slice, each) for each in left]
+            _look_again(found, source, segment.segment_slice, salvaged, damage)
         found.read.add(*segment.believed())
     return found
 
 
 def _look_again(
-    found: Survey, source: ReadableBatches, segment_slice: SegmentSlice, damage: NotedDamage
+    found: Survey,
+    source: ReadableBatches,
+    segment_slice: SegmentSlice,
+    salvaged: SalvagedPartition,
+    damage: NotedDamage,
 ) -> None:
-    """Markers at doubtful offsets decide nothing, and ranges do not apply to those offsets."""
+    """Markers at doubtful offsets decide nothing, and ranges do not apply to those offsets.
+
+    Batches whose right base offsets are proven are at these now, and noted as repaired.
+    """
     found.outcomes.forget(segment_slice.path)
     for readable in source.read_slice(segment_slice, no_progress, NotedDamage.silent()):
         run = readable.run
+        if readable.repair is not None and readable.repair.kind == "baseOffset":
+            salvaged.repairs.append(RepairNote.of(segment_slice, readable.repair))
         is_doubtful = found.is_doubtful(segment_slice, run)
         found.outcomes.gather(run.taken(np.flatnonzero(~is_doubtful)), segment_slice.path)
         new = is_doubtful & ~source.is_asked(run)

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.format.batch_fields import CODEC_MASK, LOG_APPEND_TIME_BIT, MAGIC
+from kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    LAST_CODEC,
+    LAST_MESSAGE_CODEC,
+    LOG_APPEND_TIME_BIT,
+    MAGIC,
+)
 from kafkalog_reader.kernel import codes, record_batches
 from kafkalog_reader.scan.recycled_memory import allocate
 from kafkalog_reader.scan.run_summary import RunSummary
@@ -99,6 +105,15 @@ class BatchRun:
             columns[name] = np.frombuffer(room, kind, capacity, at)
             at += capacity * np.dtype(kind).itemsize + _APART
         return cls(buffer, window_position, capacity, **columns)
+
+    @property
+    def has_known_codec(self) -> NDArray[np.bool_]:
+        """True where a consumer can decompress; messages have fewer codecs than batches."""
+        codec = self.attributes & CODEC_MASK
+        known: NDArray[np.bool_] = codec <= LAST_CODEC
+        if self.magic.min(initial=MAGIC) < MAGIC:
+            known &= (codec <= LAST_MESSAGE_CODEC) | (self.magic >= MAGIC)
+        return known
 
     @property
     def is_wrapper(self) -> NDArray[np.bool_]:

@@ -94,7 +94,9 @@ class Damage:
         """
         self._metrics.missing_ranges += 1
         if self.mode is Mode.FAILFAST and self._fails_on_loss:
-            raise type(error)(f"{error.problem}. Mode PERMISSIVE reads the rest", error.where)
+            raised = type(error)(error.problem, error.where)
+            raised.advice = "Mode PERMISSIVE reads the rest"
+            raise raised
         self.hides(error, next_offset, is_missing=True)
         if self.mode is not Mode.DROPMALFORMED:
             logger.warning("%s", error)

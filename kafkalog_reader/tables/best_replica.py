@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.checkpoints import read_leader_epochs
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.io.one_look import one_look_each
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.batch_run import MAX_OFFSET
@@ -119,8 +119,11 @@ def chosen_by_partition(
     """
     broker = _broker(request.replica)
     several_clusters = len({root.cluster_id for root in evidence.log_directories}) > 1
+    clusters: dict[tuple[str | None, int | None], list[str]] = {}
     with one_look_each(evidence) as (looked, forget):
-        for _, replicas in looked.topic_partitions(request):
+        for (cluster_id, topic, partition), replicas in looked.topic_partitions(request):
+            if several_clusters and request.replica == "best":
+                clusters.setdefault((topic, partition), []).append(cluster_id or "unknown")
             asked = [r for r in replicas if broker in (None, r.log_directory.broker_id)]
             if expected is not None:
                 for replica in asked:
@@ -138,6 +141,27 @@ def chosen_by_partition(
             else:
                 yield replicas, asked, ()
             forget()
+    _warn_of_several_clusters(clusters)
+
+
+def _warn_of_several_clusters(
+    clusters: Mapping[tuple[str | None, int | None], Sequence[str]],
+) -> None:
+    """Warn that an answer has the rows of two logs as if they were one."""
+    mixed = [
+        (f"{topic}-{partition}", ids)
+        for (topic, partition), ids in clusters.items()
+        if topic not in (None, METADATA_TOPIC) and len(ids) > 1
+    ]
+    if mixed:
+        name, ids = mixed[0]
+        others = len(mixed) - 1
+        more = f" and {others:,} more partition{'' if others == 1 else 's'}" if others else ""
+        logger.warning(
+            "the given paths are of several clusters (%s): the rows of all are shown for %s%s. "
+            "Give the paths of one cluster, or select by the column clusterId",
+            ", ".join(ids), name, more,
+        )  # fmt: skip
 
 
 def best_replica(

@@ -9,7 +9,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
+from kafkalog_reader.format.messages.decoder import MessageError
 from kafkalog_reader.format.messages.json_form import as_json
 from kafkalog_reader.format.messages.records import decode_framed
 from kafkalog_reader.format.messages.schema import Family
@@ -84,12 +84,4 @@ def _decoded(record: Mapping[str, Any]) -> dict[str, Any]:
         return row | {"problem": f"no known release has record type {decoded.type}"}
     shown = as_json(decoded.message, decoded.version, decoded.fields)
     row |= {"typeName": decoded.message.name, "json": json.dumps(shown, separators=(",", ":"))}
-    return row if _has_unknown_tags(decoded.fields) else row | {"value": None}
-
-
-def _has_unknown_tags(value: object) -> bool:
-    if isinstance(value, list):
-        return any(_has_unknown_tags(each) for each in value)
-    if isinstance(value, dict):
-        return UNKNOWN_TAGS in value or any(_has_unknown_tags(each) for each in value.values())
-    return False
+    return row if decoded.unknown_tags else row | {"value": None}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from kafkalog_reader.errors import KafkaLogError, UnreadableFileError
-from kafkalog_reader.format.batch_fields import CODEC_MASK, LAST_CODEC, MAGIC
+from kafkalog_reader.format.batch_fields import MAGIC
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import LOG_START_CHECKPOINT
 from kafkalog_reader.io.partition_directory import segments
@@ -205,7 +205,7 @@ def _run(copy: PartitionDirectory, at: _Place) -> BatchRun | None:
         return None
     if run is None or not run.count or not run.summary.offsets_rise:
         return None
-    is_known = (run.magic == MAGIC) & (run.attributes & CODEC_MASK <= LAST_CODEC)
+    is_known = (run.magic == MAGIC) & run.has_known_codec
     counted = run.crc_valid & is_known & (run.base_offset >= at.segment.base_offset)
     before = np.append(at.segment.base_offset, run.last_offset[:-1] + 1)
     counted[-1] &= bool(run.base_offset[-1] == before[-1]) or at.position > 0

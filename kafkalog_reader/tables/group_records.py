@@ -6,7 +6,6 @@ Kafka 4.4, GroupCoordinatorShard.replay, GroupCoordinatorRecordSerde.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +14,7 @@ import pyarrow as pa
 
 from kafkalog_reader.decode.commit_columns import COMMIT_TYPES
 from kafkalog_reader.decode.field_columns import FieldColumns
-from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
+from kafkalog_reader.format.messages.decoder import MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import OFFSETS_TOPIC
@@ -152,28 +151,9 @@ def _decoded(record: Mapping[str, Any]) -> GroupRecord:
             decoded = decode_value(Family.GROUP, key.type, value)
             found["fields"] = decoded.fields
             row["valueVersion"] = decoded.version
-            row["unknownTags"] = _unknown_tags(decoded.fields)
+            row["unknownTags"] = decoded.unknown_tags
     except MessageError as error:
         row |= {"problem": str(error), "key": record["key"], "value": value}
         if value is not None and len(value) >= _TYPE_SIZE:
             row["valueVersion"] = int.from_bytes(value[:_TYPE_SIZE], signed=True)
     return GroupRecord(row=row, **found)
-
-
-def _unknown_tags(fields: Mapping[str, Value]) -> str | None:
-    """Tagged fields of later releases as JSON: path and number to hexadecimal; None: none."""
-    found: dict[str, str] = {}
-    waiting: list[tuple[str, Value]] = [("", fields)]
-    while waiting:
-        path, value = waiting.pop()
-        if isinstance(value, list):
-            waiting += [(f"{path}{number}.", each) for number, each in enumerate(value)]
-        elif isinstance(value, dict):
-            for tag, raw in value.get(UNKNOWN_TAGS, {}).items():
-                found[f"{path}{tag}"] = raw.hex()
-            waiting += [
-                (f"{path}{name}.", each)
-                for name, each in value.items()
-                if isinstance(each, (dict, list)) and name != UNKNOWN_TAGS
-            ]
-    return json.dumps(found) if found else None

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from kafkalog_reader.decode.record_decoder import RecordDecoder
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.format.batch_fields import CODEC_MASK, LAST_CODEC, MAGIC
+from kafkalog_reader.format.batch_fields import MAGIC
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.record_hashes import CREATE_TIME, content_hashes
 
@@ -46,7 +46,7 @@ NO_RECORDS: Final = HashedRecords(
 
 def hashed_records(run: BatchRun, segment_slice: SegmentSlice) -> HashedRecords | None:
     """Decode a run; None if one of its batches is of an old format or cannot be decoded."""
-    if (run.magic != MAGIC).any() or (run.attributes & CODEC_MASK > LAST_CODEC).any():
+    if (run.magic != MAGIC).any() or not run.has_known_codec.all():
         return None
     decoder = RecordDecoder(_WANTED, segment_slice, Damage(Mode.FAILFAST))
     try:

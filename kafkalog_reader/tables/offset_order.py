@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
+from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT, MAGIC
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.tables.index_file import read_entries
+from kafkalog_reader.tables.restored_offsets import restored_offsets
 from kafkalog_reader.tables.rising_selection import heaviest_rising
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ _JUMPED: Final = "KL-111"
 _BEYOND_AN_INDEX: Final = "KL-114"
 _BELOW_ITS_SEGMENT: Final = "KL-401"
 _INTO_THE_NEXT: Final = "KL-402"
-CODES: Final = (_FALLS, _JUMPED, _BEYOND_AN_INDEX, _BELOW_ITS_SEGMENT, _INTO_THE_NEXT)
+_ONE_BIT: Final = "KL-119"
+CODES: Final = (_FALLS, _JUMPED, _BEYOND_AN_INDEX, _BELOW_ITS_SEGMENT, _INTO_THE_NEXT, _ONE_BIT)
 """Codes of findings that ``DoubtfulBatches`` carry."""
 _FEW: Final = 3
 _BATCHES_A_JUMP: Final = 20
@@ -61,6 +63,11 @@ class DoubtfulBatches:
     likely_offset: int | None
     problem: str
     code: str
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether it is one batch, and one bit of its base offset makes it ``likely_offset``."""
+        return self.code == _ONE_BIT
 
 
 @dataclass(slots=True)
@@ -142,6 +149,7 @@ class SegmentOffsets:
         chains = self._chains
         if not self._is_rising():
             batches = _OffsetColumns.of(again())
+            found += self._restored(batches)
             kept = self._believed(batches, votes)
             found += self._omitted(batches, kept)
             chains = batches.chains(kept)
@@ -152,7 +160,10 @@ class SegmentOffsets:
         return sorted(found, key=lambda each: each.position)
 
     def believed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """First and last offsets of the batches that are not doubtful, in rising order."""
+        """First and last offsets of the batches that are not doubtful, in rising order.
+
+        A batch whose base offset is proven wrong has the right one here.
+        """
         bases = np.array([chain.base_offset for chain in self._chains], np.int64)
         return bases, np.array([chain.last_offset for chain in self._chains], np.int64)
 
@@ -214,6 +225,27 @@ class SegmentOffsets:
         for number in chosen:
             kept[rows[firsts[number]] : rows[lasts[number]] + 1] = True
         return kept
+
+    def _restored(self, batches: _OffsetColumns) -> list[DoubtfulBatches]:
+        """Correct the batches in which one bit of the base offset is wrong, and that is proven."""
+        stop = None if self.behind == HIGHEST_OFFSET else self.behind
+        found = []
+        for row, stored, due in batches.restored(self._lowest, stop):
+            last = stored + int(batches.last_offset[row]) - due
+            bit = (stored ^ due).bit_length() - 1
+            found.append(
+                DoubtfulBatches(
+                    position=int(batches.position[row]),
+                    end_position=int(batches.position[row] + batches.size[row]),
+                    first_offset=stored,
+                    last_offset=last,
+                    likely_offset=due,
+                    problem=f"{self._contradiction(stored, last, due)}; bit {bit} of the base "
+                    f"offset was flipped: with {due} it joins the batches before and after it",
+                    code=_ONE_BIT,
+                )
+            )
+        return found
 
     def _omitted(self, batches: _OffsetColumns, kept: NDArray[np.bool_]) -> list[DoubtfulBatches]:
         rows = np.flatnonzero(~kept)
@@ -346,24 +378,40 @@ class _IndexVotes:
         return self._entries
 
 
+def _last_offsets(run: BatchRun) -> NDArray[np.int64]:
+    """As the headers have them, also where the base offset is negative."""
+    return np.where(
+        run.magic < MAGIC, run.last_offset, run.base_offset + run.last_offset_delta.astype(np.int64)
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OffsetColumns:
-    """Every batch of a segment, 28 bytes each."""
+    """Every batch of a segment, 29 bytes each."""
 
     position: NDArray[np.int64]
     size: NDArray[np.int64]
     base_offset: NDArray[np.int64]
     last_offset: NDArray[np.int64]
+    magic: NDArray[np.int8]
 
     @classmethod
     def of(cls, runs: Iterable[BatchRun]) -> _OffsetColumns:
         parts = [
             (r.position.copy(), r.size_in_bytes.astype(np.int64), r.base_offset.copy(),
-             r.last_offset.copy())
+             _last_offsets(r), r.magic.copy())
             for r in runs
         ]  # fmt: skip
-        position, size, base, last = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return cls(position=position, size=size, base_offset=base, last_offset=last)
+        position, size, base, last, magic = (
+            np.concatenate(each) for each in zip(*parts, strict=True)
+        )
+        return cls(position=position, size=size, base_offset=base, last_offset=last, magic=magic)
+
+    def restored(self, start: int, stop: int | None) -> list[tuple[int, int, int]]:
+        """See ``restored_offsets``; of messages, the stored offset may be that of the last one."""
+        if self.magic.min() < MAGIC:
+            return []
+        return restored_offsets(self.base_offset, self.last_offset, start, stop)
 
     def chains(self, kept: NDArray[np.bool_]) -> list[_Chain]:
         """The chains of the batches that are kept."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
-from kafkalog_reader.format.batch_fields import CODEC_MASK, LAST_CODEC
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.tables.offset_order import HIGHEST_OFFSET, MAX_ABOVE_BASE, SegmentOffsets
@@ -98,9 +97,10 @@ class OffsetWatch:
         for each in doubtful_batches(self._slice):
             if each.position <= stop and each.end_position >= start:
                 where = LogPosition(shown(self._slice.path), each.position, each.first_offset)
+                does = "corrects them" if each.is_proven else "keeps these records apart"
                 self._damage.doubtful(
                     f"{where}: {each.code}: doubtful offsets: {each.problem}; "
-                    "`kafkalog salvage` keeps these records apart"
+                    f"`kafkalog salvage` {does}"
                 )
 
 
@@ -122,7 +122,7 @@ def doubtful_batches(segment_slice: SegmentSlice) -> list[DoubtfulBatches]:
 def _readable(segment_slice: SegmentSlice) -> Iterator[BatchRun]:
     scan = Scan(segment_slice.segment, _COLUMNS, context=segment_slice.directory.context)
     for run in scan.runs():
-        is_readable = run.crc_valid & ((run.attributes & CODEC_MASK) <= LAST_CODEC)
+        is_readable = run.crc_valid & run.has_known_codec
         yield run if is_readable.all() else run.taken(np.flatnonzero(is_readable))
 
 

@@ -7,7 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Any, Final, SupportsIndex, cast
 
 from kafkalog_reader.errors import OptionError
@@ -111,8 +111,10 @@ def parse_rule(option: str, value: str) -> str:
     return rule
 
 
-def timestamp_ms(value: datetime | str | int, option: str = "time") -> int:
+def timestamp_ms(value: date | str | int, option: str = "time") -> int:
     """Milliseconds since 1970 UTC of a datetime, ISO 8601 text (UTC unless it says) or a number.
+
+    A date is its midnight. Of numpy's ``datetime64`` what is finer than microseconds is left out.
 
     Raises:
         OptionError: it is not a time.
@@ -126,6 +128,12 @@ def timestamp_ms(value: datetime | str | int, option: str = "time") -> int:
             raise _no_time(option, value) from None
     if isinstance(value, SupportsIndex):
         return _milliseconds(_number(option, value))
+    if type(value).__name__ == "datetime64":  # numpy need not be installed
+        given, value = value, cast("Any", value).astype("datetime64[us]").item()
+        if not isinstance(value, date):  # NaT, or a year above 9999
+            raise _no_time(option, given)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
     if not isinstance(value, datetime):
         raise _no_time(option, value)
     if value.tzinfo is None:
@@ -148,6 +156,25 @@ def _no_time(option: str, value: object) -> OptionError:
     return OptionError(
         option, f"{value!r} is not a time: write ISO 8601 (2026-11-21T06:00:00Z) or milliseconds"
     )
+
+
+def check_threads(value: object) -> int:
+    """A number of threads.
+
+    Raises:
+        OptionError: it is not a whole number of 1 or more.
+    """
+    return _positive("threads", value)
+
+
+def check_progress(value: object) -> None:
+    """Refuse what cannot be called with a number of bytes.
+
+    Raises:
+        OptionError: it is not a function.
+    """
+    if not callable(value):
+        raise OptionError("progress", f"{value!r} is not a function of the number of bytes read")
 
 
 def _texts(name: str, value: str | Iterable[str]) -> frozenset[str]:
@@ -288,7 +315,7 @@ def _as_of(name: str, value: object) -> AsOf:
         return value
     if isinstance(value, str):
         return parse_as_of(name, value)
-    return AsOf(timestamp=timestamp_ms(cast("datetime | int", value), name))
+    return AsOf(timestamp=timestamp_ms(cast("date | int", value), name))
 
 
 def _until(name: str, value: object) -> Until:

@@ -6,7 +6,7 @@ a line here and a field of ``ReadRequest``; help texts, checks and refusals deri
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 from typing import Annotated, Any, Final, SupportsIndex, TypedDict, get_type_hints
 
 from kafkalog_reader.errors import OptionError, UsageError
@@ -83,7 +83,7 @@ class ReadOptions(TypedDict, total=False):
         ),
     ]  # fmt: skip
     from_time: Annotated[
-        datetime | str | SupportsIndex | None,
+        date | str | SupportsIndex | None,
         Option(
             "from_timestamp", values.TIME,
             "The start of the range: milliseconds, 2026-11-21T06:00:00Z, or 2026-11-21 (UTC unless "
@@ -92,7 +92,7 @@ class ReadOptions(TypedDict, total=False):
         ),
     ]  # fmt: skip
     to_time: Annotated[
-        datetime | str | SupportsIndex | None,
+        date | str | SupportsIndex | None,
         Option(
             "to_timestamp", values.TIME, "The end of the range: the first time left out",
             tables=_PAYLOADS, spark="toTime",
@@ -152,7 +152,7 @@ class ReadOptions(TypedDict, total=False):
         ),
     ]  # fmt: skip
     started_at: Annotated[
-        datetime | str | SupportsIndex | None,
+        date | str | SupportsIndex | None,
         Option(
             "started_at", values.TIME,
             "When brokers start, which decides what retention deletes: milliseconds or "
@@ -170,7 +170,7 @@ class ReadOptions(TypedDict, total=False):
         ),
     ]  # fmt: skip
     as_of: Annotated[
-        datetime | str | SupportsIndex | AsOf | None,
+        date | str | SupportsIndex | AsOf | None,
         Option(
             "as_of", values.AS_OF,
             "The state at a time (milliseconds or 2026-11-21T06:00:00Z), or after the record with "
@@ -219,6 +219,13 @@ def _declared() -> dict[str, Option]:
 OPTIONS: Final = _declared()
 """Every option by its Python name."""
 
+_SPARK_NAMES: Final[Mapping[str, str]] = {
+    **{option.spark: name for name, option in OPTIONS.items() if option.spark is not None},
+    "assign": "partition", "subscribe": "topic", "startingOffsets": "from_offset",
+    "endingOffsets": "to_offset", "startingTimestamp": "from_time", "endingTimestamp": "to_time",
+}  # fmt: skip
+"""The Python names of options that Spark and its Kafka source name otherwise."""
+
 CONSUMER_VIEW: Final[Mapping[str, Any]] = {
     "replica": "best", "log_range_only": True, "include_control_records": False,
 }  # fmt: skip
@@ -236,7 +243,9 @@ def fields(table: str, options: Mapping[str, Any]) -> dict[str, Any]:
         if value is None:
             continue
         if name not in OPTIONS:
-            raise UsageError(f"no option named {name!r}{nearest(name, OPTIONS)}")
+            meant = _SPARK_NAMES.get(name)
+            hint = f": here it is {meant!r}" if meant else nearest(name, OPTIONS)
+            raise UsageError(f"no option named {name!r}{hint}")
         option = OPTIONS[name]
         if not option.applies_to(table):
             raise OptionError(name, f"does not apply to table {table}")

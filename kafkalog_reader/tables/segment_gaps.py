@@ -12,7 +12,8 @@ import numpy as np
 from kafkalog_reader.decode.control_type import ABORT, control_types
 from kafkalog_reader.decode.record_decoder import RecordDecoder
 from kafkalog_reader.errors import LimitReachedError
-from kafkalog_reader.format.batch_fields import CODEC_MASK, LAST_CODEC, MAGIC
+from kafkalog_reader.format.batch_fields import CODEC_MASK, MAGIC
+from kafkalog_reader.format.compression import unknown_codec_text
 from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.scan import Scan
@@ -115,7 +116,7 @@ class SegmentGaps:
 
     def _spans(self, run: BatchRun) -> OffsetSpans:
         fates, facts = self._fates(run)
-        is_sound = run.crc_valid & ((run.attributes & CODEC_MASK) <= LAST_CODEC)
+        is_sound = run.crc_valid & run.has_known_codec
         is_control = fates == Fate.CONTROL
         count = run.records_count
         is_full = ~run.is_wrapper & (count == run.last_offset - run.base_offset + 1)
@@ -267,4 +268,5 @@ def _problem(run: BatchRun, row: int, problems: dict[int, str]) -> str:
         stored, computed = int(run.crc[row]), int(run.crc_computed[row])
         return f"CRC stored 0x{stored:08x}, computed 0x{computed:08x}"
     known = problems.get(int(run.position[row]))
-    return known or f"unknown codec {int(run.attributes[row]) & CODEC_MASK}"
+    codec, magic = int(run.attributes[row]) & CODEC_MASK, int(run.magic[row])
+    return known or unknown_codec_text(codec, magic)

@@ -17,9 +17,8 @@ from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
     CONTROL_BIT,
     LAST_CODEC,
-    LAST_MESSAGE_CODEC,
 )
-from kafkalog_reader.format.compression import codec_text
+from kafkalog_reader.format.compression import unknown_codec_text
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import metrics_of
 from kafkalog_reader.io.window import current_size
@@ -155,7 +154,7 @@ class SelectedBatches:
         return (found for found in self if isinstance(found, BatchRun))
 
     def _sound(self, run: BatchRun) -> Iterator[BatchRun]:
-        unsound = np.flatnonzero(~run.crc_valid | (codecs(run) > LAST_CODEC))
+        unsound = np.flatnonzero(~run.crc_valid | ~run.has_known_codec)
         if not len(unsound):
             yield self._pruned_by_time(run)
             return
@@ -261,14 +260,6 @@ def _pruned_by_time(run: BatchRun, request: ReadRequest) -> BatchRun:
     return run if keep is None or keep.all() else run.taken(np.flatnonzero(keep))
 
 
-def codecs(run: BatchRun) -> NDArray[np.int16]:
-    """The codec of each batch; above ``LAST_CODEC`` also where messages cannot have it."""
-    found: NDArray[np.int16] = run.attributes & CODEC_MASK
-    if run.magic.min(initial=2) < 2:
-        found[(found > LAST_MESSAGE_CODEC) & (run.magic < 2)] = LAST_CODEC + 1
-    return found
-
-
 def _both(one: NDArray[np.bool_] | None, other: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return other if one is None else one & other
 
@@ -282,12 +273,8 @@ def _batch_error(run: BatchRun, batch: int, segment_slice: SegmentSlice) -> Loca
             where,
         )
     codec = int(run.attributes[batch]) & CODEC_MASK
-    if codec <= LAST_CODEC:
-        magic = int(run.magic[batch])
-        return CorruptRecordError(
-            f"{codec_text(codec)} in magic {magic}, which does not support it", where
-        )
-    return UnsupportedFormatError(f"unknown codec {codec}, 0 to {LAST_CODEC} are known", where)
+    kind = CorruptRecordError if codec <= LAST_CODEC else UnsupportedFormatError
+    return kind(unknown_codec_text(codec, int(run.magic[batch])), where)
 
 
 def report_region(region: UnreadableRegion, segment_slice: SegmentSlice, damage: Damage) -> None:

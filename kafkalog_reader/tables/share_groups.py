@@ -5,11 +5,10 @@ Source: Kafka 4.4, ShareCoordinatorShard.replay, handleShareSnapshot, handleShar
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
+from kafkalog_reader.format.messages.decoder import MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import SHARE_GROUP_STATE_TOPIC
@@ -153,9 +152,8 @@ def _apply(
         if key.type == _SNAPSHOT:
             states.pop(of, None)
         return
-    tags = decoded.fields.get(UNKNOWN_TAGS)
     place["valueVersion"] = decoded.version
-    place["unknownTags"] = tags and json.dumps({tag: raw.hex() for tag, raw in tags.items()})
+    place["unknownTags"] = decoded.unknown_tags
     if key.type == _SNAPSHOT or of not in states:
         states[of] = _ShareState(place, dict(decoded.fields), _batches(decoded.fields))
     else:

@@ -6,11 +6,10 @@ TransactionStateManager.loadTransactionMetadata.
 
 from __future__ import annotations
 
-import json
 import struct
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
+from kafkalog_reader.format.messages.decoder import MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import TRANSACTION_STATE_TOPIC
@@ -106,7 +105,6 @@ def _state(content: bytes) -> dict[str, Any]:
     decoded = decode_value(Family.TRANSACTION, _TRANSACTIONAL_ID_TYPE, content)
     fields = decoded.fields
     status = fields["transactionStatus"]
-    unknown = fields.get(UNKNOWN_TAGS)
     return {
         "producerId": fields["producerId"],
         "producerEpoch": fields["producerEpoch"],
@@ -121,7 +119,7 @@ def _state(content: bytes) -> dict[str, Any]:
         "nextProducerEpoch": _known(fields.get("nextProducerEpoch")),
         "clientTransactionVersion": fields.get("clientTransactionVersion"),
         "valueVersion": decoded.version,
-        "unknownTags": unknown and json.dumps({tag: raw.hex() for tag, raw in unknown.items()}),
+        "unknownTags": decoded.unknown_tags,
     }
 
 

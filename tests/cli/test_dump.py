@@ -137,7 +137,7 @@ def test_wrong_crc_is_shown_and_ends_nothing(partition: Path, run: Run) -> None:
     [
         (83 + 16, 3, "at position 83 (offset 2): unknown magic 3"),
         (83 + 8, 0x80, "at position 83 (offset 2): batch length -"),
-        (83 + 22, 7, "at position 83 (offset 2): codec 7"),
+        (83 + 22, 7, "at position 83 (offset 2): unknown codec 7"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_place(

@@ -70,6 +70,12 @@ def test_wrong_command_names_the_nearest(run: Run) -> None:
     assert answer.err.startswith("error: no command named 'tabel'. Did you mean 'table'?")
 
 
+def test_replica_diff_is_said_to_be_a_program(run: Run) -> None:
+    answer = run("replica-diff", "a", "b")
+    assert answer.status == 2
+    assert answer.err.startswith("error: replica-diff is a program of its own: replica-diff PATH")
+
+
 @pytest.mark.parametrize(
     "command", [["ls"], ["verify"], ["table", "records"], ["salvage", "--output", "unwritten"]]
 )

@@ -13,8 +13,7 @@ import kafkalog_reader
 from fixtures import captures
 from fixtures.builder import cluster, data_batch, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
-from kafkalog_reader.cli.not_known import MAX_SENTENCES, say_not_known, sentences
-from kafkalog_reader.errors import CorruptRecordError, LogPosition
+from kafkalog_reader.cli.not_known import say_not_known
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.hidden_records import HiddenRecords
@@ -256,34 +255,6 @@ def test_a_scan_in_python_lists_them(tmp_path: Path) -> None:
     assert scan.select("offset").hidden == []
 
 
-def noted(count: int) -> HiddenRecords:
-    hidden = HiddenRecords()
-    for offset in range(0, 10 * count, 10):
-        where = LogPosition(f"b/t-0/{LOG}", offset, offset)
-        hidden.add(CorruptRecordError("bad", where), offset + 2)
-    return hidden
-
-
-def test_sentences_tell_what_is_known_of_the_offsets() -> None:
-    hidden = HiddenRecords()
-    for position, (first, following) in enumerate([(None, None), (3, None), (5, 5), (7, 8)]):
-        where = LogPosition(f"b/t-0/{LOG}", position, first)
-        hidden.add(CorruptRecordError("bad", where), following)
-    assert [text.partition(" unreadable")[0] for text in sentences(hidden)] == [
-        "part of t-0 is",
-        "offsets from 3 on of t-0 are",
-        "bytes at offset 5 of t-0 are",
-        "offset 7 of t-0 is",
-    ]
-
-
-def test_many_ranges_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    assert say_not_known(noted(MAX_SENTENCES + 3), Mode.PERMISSIVE)
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == MAX_SENTENCES + 1
-    assert lines[-1].startswith("Not known: 3 more ranges of offsets; ")
-
-
 def test_without_ranges_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert not say_not_known(HiddenRecords(), Mode.PERMISSIVE)
     assert capsys.readouterr().err == ""
@@ -419,3 +390,22 @@ def test_a_checkpoint_names_a_partition_that_is_gone(tmp_path: Path, run: Run) -
     answer = run("groups", tmp_path)
     assert answer.status == 1
     assert f"no copy of {OFFSETS}-1 was supplied" in answer.err
+
+
+@pytest.mark.parametrize("words", OF_RECORDS[:-1], ids=lambda words: " ".join(words))
+def test_a_partition_of_a_named_topic_of_which_no_copy_was_supplied_is_named(
+    words: tuple[str, ...], tmp_path: Path, run: Run
+) -> None:
+    """Only where its topic is asked for: without one, the supplied paths are the question."""
+    states = [
+        PartitionState(replicas=(0,), in_sync=(0,), leader=0, leader_epoch=0, partition=number)
+        for number in (0, 1)
+    ]
+    cluster(tmp_path, {0: [replica("0-3/e0", high_watermark=4), metadata_log(states)]})
+    sentence = "no copy of t-1 was supplied: records there are not in this answer"
+    given = [word.format(tmp_path) for word in words]
+    answer = run(*given, "--topic", "t")
+    assert answer.err == f"Not known: {sentence}\n"
+    assert answer.status == 1
+    assert "Not known" not in run(*given).err
+    assert "Not known" not in run(*given, "--topic", "t", "--partition", "0").err

@@ -295,7 +295,7 @@ def test_doubtful_offsets_are_reported_and_records_warns(
     log = brokers / "broker-1" / "t-0" / f"{0:020d}.log"
     content = bytearray(log.read_bytes())
     at = 2 * (12 + int.from_bytes(content[8:12], "big"))
-    content[at : at + 8] = (0).to_bytes(8, "big")
+    content[at : at + 8] = (1).to_bytes(8, "big")
     log.write_bytes(content)
     answer = run("salvage", brokers, *SAVE, "--output", tmp_path / "out")
     assert answer.status == 1
@@ -312,7 +312,7 @@ def test_doubtful_offsets_are_reported_and_records_warns(
     assert "How to put a log" not in as_log.out
     shown = run("table", "records", brokers, *SAVE, "--columns", "value")
     assert shown.status == 1
-    assert f"{log} at position {at} (offset 0): KL-110: doubtful offsets" in shown.err
+    assert f"{log} at position {at} (offset 1): KL-110: doubtful offsets" in shown.err
 
 
 @pytest.mark.parametrize(

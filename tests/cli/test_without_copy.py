@@ -83,8 +83,9 @@ def test_no_broker_starts_that_would_delete_the_last_records(run: Run, state: Pa
     folder = state / "broker-0" / f"u-0.{'0' * 32}-delete"
     (state / "broker-1" / "u-0").rename(folder)
     planned = words(run("plan", state).out)
-    assert planned.startswith("NO PLAN 2 partitions, first s-0: first move folders that a start")
-    assert "Do not start brokers 0 and 1 before that is settled" in planned
+    assert planned.startswith("First move folders that a start deletes out of the log directories")
+    assert "Before that, start no broker." in planned
+    assert "Start broker" not in planned
     assert "Lost already" not in planned
     aside = state / "aside" / "broker-0" / "u-0"
     assert f"mv {folder} {aside}" in planned.replace("\\ ", "")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import pickle
 import threading
 import time
 from typing import TYPE_CHECKING
+
+import pytest
 
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.read_rate import ReadRate
@@ -45,7 +48,32 @@ def test_a_pause_earns_no_flood() -> None:
     assert time.monotonic() - started > 0.25
 
 
-def test_a_context_takes_no_rate_to_another_process() -> None:
-    limited = ReadContext(follow_links=True, rate=ReadRate(1))
-    there = pickle.loads(pickle.dumps(limited))
-    assert (there.follow_links, there.rate) == (True, None)
+def test_what_is_pickled_shares_the_rate_of_its_process() -> None:
+    limited = ReadContext(follow_links=True, rate=ReadRate(1_000_000))
+    pickled = pickle.dumps(limited)
+    there = pickle.loads(pickled)
+    assert there.follow_links
+    assert there.rate is pickle.loads(pickled).rate is limited.rate
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_another_process_reads_all_tasks_at_the_rate(method: str) -> None:
+    """Tasks that are read one after the other: each alone would be within the burst."""
+    rate = ReadRate(1_000_000)
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        pool.apply(int)  # it has started
+        started = time.monotonic()
+        for _ in range(6):
+            pool.apply(ReadRate.take, (rate, 100_000))
+    assert 0.35 < time.monotonic() - started < 5
+
+
+def test_a_forked_process_does_not_wait_for_a_lock_of_a_thread_that_it_lacks() -> None:
+    rate = ReadRate(1_000_000)
+    pickled = pickle.dumps(rate)
+    with rate._lock, multiprocessing.get_context("fork").Pool(1) as pool:
+        pool.apply_async(_take, (pickled,)).get(timeout=20)
+
+
+def _take(pickled: bytes) -> None:
+    pickle.loads(pickled).take(1)

@@ -62,7 +62,7 @@ def test_commands_say_to_move_the_file_aside(folder: Path) -> None:
     sparse(folder / name(BEYOND))
     status, text = asked(plan_command, str(folder.parent))
     assert status == 1
-    assert text.startswith("NO PLAN t-0: first move aside log files that are none (KL-420)")
+    assert text.startswith("First move aside log files that are none (KL-420) and make this plan")
     move = f"mv {folder / name(BEYOND)} "
     assert move in " ".join(text.replace("\\\n", "").split())
     status, text = asked(replica_diff, str(folder.parent))

@@ -35,7 +35,7 @@ _OVERLAP: Final = "if first %s following:"
 _ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
 _STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
 _OTHER_REPLICAS: Final = "for replica in replicas[%s]:"
-_CODEC: Final = "if run.magic[0] != MAGIC or run.attributes[%s] & CODEC_MASK > LAST_CODEC:"
+_CODEC: Final = "if run.magic[0] != MAGIC or not run.has_known_codec[%s]:"
 _IN_A_ROW: Final = "in_a_row = in_a_row + 1 if length %s _MIN_OF.get(magic, _NEVER) else 0"
 _HELD: Final = "held = run.held_records(slice(int(at[0]), int(at[-1]) + %s))[at - at[0]]"
 _HOLDER: Final = (
@@ -44,6 +44,12 @@ _HOLDER: Final = (
 _FIRST_OF_EQUAL: Final = (
     "return min(equal, key=lambda number: _base(replicas[number])) if len(equal) > 1 else equal[%s]"
 )
+_INTACT_UP_TO: Final = "side.intact_up_to = end if stream.is_intact else %s"
+_FEW_FOLDERS: Final = "few = list(islice(folders, self._max_folders + %s))"
+_MOMENTS: Final = (
+    'attribute=("timestamp",), value=numbers if isinstance(pushed, In) else numbers[%s]'
+)
+_KEPT: Final = "found[topic, partition] = kept[%s]"
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/batches.py",
@@ -424,6 +430,48 @@ EQUIVALENT: Final = (
         changed="@lru_cache(maxsize= 63)",
         reason="how many directories are remembered changes no result",
     ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/overlapping_batches.py",
+        line=_INTACT_UP_TO % "0",
+        changed=_INTACT_UP_TO % "-1",
+        reason="an end with which it is compared is at least 1",
+    ),
+    Equivalent(
+        path="spark_datasource/known_plans.py",
+        line=_FEW_FOLDERS % "1",
+        changed=_FEW_FOLDERS % "2",
+        reason="one folder more is counted, and the plan is too large either way",
+    ),
+    Equivalent(
+        path="spark_datasource/pushdown.py",
+        line=_MOMENTS % "0",
+        changed=_MOMENTS % " -1",
+        reason="there is one moment",
+    ),
+    Equivalent(
+        path="spark_datasource/stream.py",
+        line=_KEPT % "0",
+        changed=_KEPT % " -1",
+        reason="no two copies have the same path",
+    ),
+    Equivalent(
+        path="spark_datasource/stream.py",
+        line="if topic is None or partition is None:",
+        changed="if topic is None and partition is None:",
+        reason="a directory name has both, or neither is known",
+    ),
+    Equivalent(
+        path="spark_datasource/stream.py",
+        line="if replica.topic is not None and replica.partition is not None:",
+        changed="if replica.topic is not None or replica.partition is not None:",
+        reason="a directory name has both, or neither is known",
+    ),
+    Equivalent(
+        path="spark_datasource/reader.py",
+        line="if topic is not None and partition is not None:",
+        changed="if topic is not None or partition is not None:",
+        reason="a directory name has both, or neither is known",
+    ),
 )
 SIZES: Final = {
     "kafkalog_reader/audits/comparison/damaged_batches.py": ("MAX",),
@@ -432,6 +480,8 @@ SIZES: Final = {
     "kafkalog_reader/scan/column_scan.py": ("_AT_ONCE",),
     "kafkalog_reader/scan/recycled_memory.py": ("MAX_KEPT_BYTES", "MAX_KEPT"),
     "kafkalog_reader/scan/scan.py": ("_FIRST_READ",),
+    "spark_datasource/gathering.py": ("ENOUGH_BYTES",),
+    "spark_datasource/known_plans.py": ("MAX_FOLDERS",),
 }
 """How much is read or kept at once: one more or less takes other time, with the same result."""
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.plan.choice import Choice, LostRecords
+from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.lost_already import LostAlready
 from kafkalog_reader.audits.plan.plan import Plan
 from kafkalog_reader.audits.plan.start_order import StartOrder
@@ -57,21 +55,6 @@ def test_partitions_that_a_later_start_shortens_are_counted(
 def test_a_given_start_time_needs_no_assumption() -> None:
     said = text_of([choice(0, 1)], "--started-at", "now")
     assert "retention" not in said
-
-
-def losing(*, has_zeros: bool) -> Choice:
-    lost = LostRecords(
-        first_offset=3, next_offset=5, records=CommitCount(damaged=2), brokers=(1,),
-    )  # fmt: skip
-    paths = {1: "/mnt/b1/t-0"}
-    return replace(choice(0), lost=(lost,), has_zeros_at_end=has_zeros, paths=paths)
-
-
-@pytest.mark.parametrize("has_zeros", [True, False])
-def test_zeros_behind_damaged_batches_may_have_been_more_records(has_zeros: bool) -> None:
-    said = text_of([losing(has_zeros=has_zeros)])
-    assert "up to 2 records in damaged batches" in said
-    assert ("More may have been where zeros end the log of t-0" in said) == has_zeros
 
 
 @pytest.mark.parametrize("is_end", [True, False])

@@ -11,7 +11,8 @@ import pytest
 from fixtures import captures, truth
 from kafkalog_reader.errors import SalvageCountError
 from kafkalog_reader.salvage import run as run_module
-from tests.tables.test_offset_order import FIVE, FORMS, build, manifest, run, starts
+from tests.tables.test_offset_order import FIVE, FORMS, build, manifest, move, run, starts
+from tests.tables.test_offset_watch import IN_TWO
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 EVERYTHING = captures.path("everything")
 STOPPED = truth.load(EVERYTHING).captures["stopped"]
+SIGN = 63
 BROKER = next(STOPPED.files.glob("broker-*"))
 
 
@@ -63,6 +65,67 @@ def test_a_flipped_bit_that_the_crc_locates_is_put_right(
             marked = [row["offset"] for row in rows if row["repair"] is not None]
             assert marked == list(range(20, 30))
             assert [row | {"repair": None} for row in rows] == pq.read_table(before).to_pylist()
+
+
+@FORMS
+@pytest.mark.parametrize("bit", [0, 1, 5, 31, 32, 59, 62, 63])
+@pytest.mark.parametrize(
+    ("segment", "batch", "due"),
+    [
+        pytest.param(0, 0, 0, id="first"),
+        pytest.param(0, 1, 10, id="last_of_its_segment"),
+        pytest.param(1, 0, 20, id="first_of_its_segment"),
+        pytest.param(1, 1, 30, id="between"),
+    ],
+)
+def test_a_flipped_bit_of_a_base_offset_is_put_right_where_neighbours_prove_it(
+    segment: int, batch: int, due: int, bit: int, receiver: Receiver | None, tmp_path: Path
+) -> None:
+    source = build(tmp_path / "in", **IN_TWO)
+    sound = run(source, tmp_path / "sound", receiver)
+    stored = due - 2**63 if bit == SIGN else due ^ 1 << bit
+    move(source, batch, stored, segment)
+    salvaged = run(source, tmp_path / "out", receiver)
+    assert salvaged.records == sound.records == 50
+    assert salvaged.is_complete
+    (partition,) = manifest(tmp_path / "out")["partitions"]
+    (note,) = partition["repaired"]["batches"]
+    assert (note["kind"], note["firstOffset"], note["lastOffset"]) == ("baseOffset", due, due + 9)
+    assert f"base offset {stored} corrected to {due}:" in note["how"]
+    assert partition["doubtfulOffsets"]["count"] == 0
+    assert partition["counts"]["kept"] == {"batches": 5, "records": 50}
+    assert salvaged.files == sound.files
+    for name in sound.files:
+        before, after = (tmp_path / d / "t-0" / name for d in ("sound", "out"))
+        if receiver is not None:
+            assert before.read_bytes() == after.read_bytes()
+        else:
+            rows = pq.read_table(after).to_pylist()
+            marked = [row["offset"] for row in rows if row["repair"] is not None]
+            assert marked == [row["offset"] for row in rows if due <= row["offset"] < due + 10]
+            assert [row | {"repair": None} for row in rows] == pq.read_table(before).to_pylist()
+
+
+@FORMS
+def test_a_corrected_base_offset_counts_for_the_range_asked_for(
+    receiver: Receiver | None, tmp_path: Path
+) -> None:
+    source = build(tmp_path / "in")
+    move(source, 2, 20 ^ 1 << 40)
+    inside = run(source, tmp_path / "inside", receiver, from_offset=20, to_offset=30)
+    outside = run(source, tmp_path / "outside", receiver, from_offset=40)
+    assert (inside.records, inside.offsets.first, inside.offsets.last) == (10, 20, 29)
+    assert (outside.records, outside.offsets.first) == (10, 40)
+
+
+@FORMS
+def test_beside_a_gap_of_compaction_a_base_offset_is_kept_apart(
+    receiver: Receiver | None, tmp_path: Path
+) -> None:
+    source = build(tmp_path / "in", "0-9/e0 10-19/e0 30-39/e0[31] 40-49/e0")
+    move(source, 1, 10 ^ 1 << 20)
+    salvaged = run(source, tmp_path / "out", receiver)
+    assert (salvaged.counts.doubtful.records, salvaged.repairs) == (10, [])
 
 
 @FORMS

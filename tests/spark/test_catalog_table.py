@@ -12,7 +12,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 from fixtures.builder import cluster, replica
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError, UsageError
-from spark_datasource.catalog_table import stored_options
+from spark_datasource.catalog_table import is_being_created, stored_options
 from spark_datasource.options import parse_options
 from spark_datasource.source import KafkaLogDataSource
 from tests.spark.rows import failure
@@ -36,6 +36,12 @@ def created(**options: str) -> StructType:
     """The schema of a table that Spark creates with these options and its path in OPTIONS."""
     copies = {f"option.{name}": value for name, value in options.items()}
     return KafkaLogDataSource({**PROPERTIES, **options, **copies}).schema()
+
+
+def test_a_table_without_other_properties_is_being_created_too() -> None:
+    assert is_being_created({"Owner": "root", "provider": "kafkalog"})
+    assert is_being_created(PROPERTIES)
+    assert not is_being_created({"provider": "kafkalog", "path": "/mnt/b1"})
 
 
 def test_the_options_of_a_created_table_travel_in_its_schema() -> None:

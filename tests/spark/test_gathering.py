@@ -24,6 +24,39 @@ def test_rows_keep_their_order_in_few_batches(sizes: tuple[int, ...]) -> None:
     assert len(small) <= 1 + sum(size >= ENOUGH_ROWS for size in sizes)
 
 
+def test_a_batch_alone_is_passed_on_unchanged() -> None:
+    (small,) = [pa.record_batch({"number": pa.array([1, 2])})]
+    (found,) = gathered([small])
+    assert found is small
+
+
+def test_batches_are_combined_up_to_exactly_enough_rows() -> None:
+    sizes = [333, 333, 333, 1] * 2 + [5]
+    batches = [pa.record_batch({"number": pa.array([0] * size)}) for size in sizes]
+    assert [batch.num_rows for batch in gathered(batches)] == [1000, 1000, 5]
+
+
+HALF = ENOUGH_BYTES // 2
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rows"),
+    [
+        ([HALF, HALF - 8, 8], [3]),
+        ([HALF, HALF - 8, 9], [2, 1]),
+        ([HALF, HALF, HALF, HALF - 8, 8], [2, 3]),
+        ([HALF, HALF, HALF, HALF - 8, 9], [2, 2, 1]),
+        ([ENOUGH_BYTES, 8], [1, 1]),
+        ([8, ENOUGH_BYTES], [1, 1]),
+    ],
+)
+def test_batches_are_combined_up_to_exactly_enough_bytes(sizes: list[int], rows: list[int]) -> None:
+    """Arrow counts four bytes of a value for its offset."""
+    batches = [pa.record_batch({"value": pa.array([bytes(size - 4)])}) for size in sizes]
+    assert [batch.nbytes for batch in batches] == sizes
+    assert [batch.num_rows for batch in gathered(batches)] == rows
+
+
 def rows_of(size_in_bytes: int, rows: int) -> pa.RecordBatch:
     return pa.record_batch({"value": pa.array([bytes(size_in_bytes // rows)] * rows)})
 

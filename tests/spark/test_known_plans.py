@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from fixtures.builder import cluster, replica
 from kafkalog_reader.io.discovery import discover_arguments
+from spark_datasource import known_plans
 from spark_datasource import reader as reader_module
-from spark_datasource.known_plans import KnownPlans
+from spark_datasource.known_plans import KnownPlans, Planned
 from spark_datasource.source import KafkaLogDataSource
 from tests.tables.logs import batch, write_segment
 
@@ -147,6 +149,29 @@ def test_files_that_just_changed_are_planned_each_time(
     planned(evidence)
     planned(evidence)
     assert plans == ["made", "made"]
+
+
+@pytest.mark.parametrize(
+    ("known", "settled_ns"), [(KnownPlans(), 2_000_000_000), (KnownPlans(settled_ns=7), 7)]
+)
+def test_files_settle_after_two_seconds(
+    known: KnownPlans, settled_ns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that changes within the tick of its file system's clock looks unchanged."""
+    made: list[int] = []
+
+    def plan() -> Planned:
+        made.append(now[0])
+        return Planned([], [str(tmp_path)])
+
+    changed = tmp_path.stat()
+    newest = max(changed.st_mtime_ns, changed.st_ctime_ns)
+    now = [0]
+    monkeypatch.setattr(known_plans, "time", SimpleNamespace(time_ns=lambda: now[0]))
+    for after in (settled_ns, settled_ns + 1, settled_ns + 2):
+        now[0] = newest + after
+        assert known.planned("question", plan) == []
+    assert [each - newest for each in made] == [settled_ns, settled_ns + 1]
 
 
 def test_warnings_of_planning_are_repeated(

@@ -8,6 +8,7 @@ import pytest
 
 import spark_datasource
 from kafkalog_reader.errors import KafkaLogError, UsageError
+from kafkalog_reader.tables.request import Until
 from spark_datasource.options import parse_options
 
 if TYPE_CHECKING:
@@ -53,6 +54,21 @@ def test_filters_follow_each_other(evidence: Path) -> None:
     assert request.to_timestamp == 9
     other = parse_options(one.where(topic="v").where(partition=[2]).options).request
     assert (other.assigned, other.starting_offsets) == (frozenset({("v", 2)}), {})
+
+
+def test_a_word_for_offsets_is_kept_for_another_topic(evidence: Path) -> None:
+    """JSON of offsets names the topics chosen before; JSON of times was given for all."""
+    begun = spark_datasource.read(
+        None,  # type: ignore[arg-type]
+        str(evidence),
+        endingOffsets="highWatermark",
+        startingOffsetsByTimestamp='{"t": {"0": 5}}',
+        includeHeaders=True,
+    )
+    options = begun.where(topic="t").options
+    assert options["includeHeaders"] == "true"
+    assert options["startingOffsetsByTimestamp"] == '{"t": {"0": 5}}'
+    assert parse_options(options).request.until is Until.HIGH_WATERMARK
 
 
 def test_a_mistake_is_named_before_spark_starts_anything(evidence: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pytest
 
 from kafkalog_reader.errors import KafkaLogError, OptionError, UsageError
 from kafkalog_reader.io.progress import ReadMetrics
+from spark_datasource import metrics as metrics_module
 from spark_datasource.metrics import reported
 from tests.spark.tasks import offsets, planned, segment, write_log
 
@@ -59,6 +61,16 @@ def test_the_line_is_logged_where_spark_collects_logs_of_workers(
     assert offsets(*planned(log)) == [*range(10)]
     (line,) = [json.loads(each) for each in caplog.messages if each.startswith("{")]
     assert line["rows"] == 10
+
+
+def test_seconds_are_given_to_the_millisecond(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks = [101.23456, 100.0]
+    monkeypatch.setattr(metrics_module, "time", SimpleNamespace(monotonic=ticks.pop))
+    assert offsets(*planned(log, metricsPath=str(tmp_path / "m"))) == [*range(10)]
+    (report,) = reports(tmp_path / "m")
+    assert report["seconds"] == 1.235
 
 
 def test_it_reports_what_it_pruned_and_left_out(log: Path, tmp_path: Path) -> None:

@@ -249,7 +249,8 @@ IN_WORDS = dict.fromkeys(
 
 
 def test_the_page_has_every_option_and_no_other() -> None:
-    assert set(PAGE) == {*(set(KNOWN) - {"path", "paths"}), *OF_STREAMS}
+    known = {*(set(KNOWN) - {"path", "paths"}), *OF_STREAMS}
+    assert set(PAGE) == known, "add or remove its row in docs/spark.md"
 
 
 @pytest.mark.parametrize("name", PAGE)
@@ -257,7 +258,7 @@ def test_the_page_names_the_tables_that_have_an_option(name: str) -> None:
     having = [table for table in registry.TABLES if applies(name, registry.table(table))]
     everything = len(having) == len(registry.TABLES)
     shown = "all" if everything else ", ".join(f"`{table}`" for table in sorted(having))
-    assert PAGE[name][0] == shown
+    assert PAGE[name][0] == shown, f"write these tables in the row of {name} in docs/spark.md"
 
 
 @pytest.mark.parametrize("name", PAGE)
@@ -266,7 +267,7 @@ def test_the_default_on_the_page_is_the_one_that_applies(name: str) -> None:
     found = re.fullmatch(r"`(.*?)`(?: \(other tables: `(.*?)`\))?", default)
     if found is None:
         declared = OPTIONS[READING[name]].default if name in READING else ""
-        assert default == IN_WORDS.get(name, declared)
+        assert default == IN_WORDS.get(name, declared), f"{name}: correct docs/spark.md"
         return
     having = [table for table in registry.TABLES if applies(name, registry.table(table))]
     for table in having:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kafkalog_reader.errors import UsageError
-from spark_datasource.paths import parse_paths
+from spark_datasource.paths import parse_metrics_path, parse_paths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,3 +55,23 @@ def test_paths_that_are_not_a_list_of_names_are_refused(text: str) -> None:
 def test_a_read_without_a_path_says_how_to_give_one(given: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="no path given"):
         parse_paths(given)
+
+
+@pytest.mark.parametrize("path", ["/mnt/b1", "1=/mnt/b1", "/mnt/b*", "old=/mnt/b?/"])
+def test_metrics_are_not_written_into_what_is_read(path: str) -> None:
+    for inside in ("/mnt/b1", "/mnt/b1/metrics", "/mnt/b1/x/../y/z"):
+        with pytest.raises(UsageError, match=r"option metricsPath: .* which is only read"):
+            parse_metrics_path({"path": path, "metricsPath": inside})
+    for outside in ("/mnt", "/mnt/c1", "/else/mnt/b1"):
+        assert parse_metrics_path({"path": path, "metricsPath": outside}) == outside
+
+
+@pytest.mark.parametrize("text", ["", "  ", "a\0b", "hdfs://host/folder", "file:/metrics"])
+def test_metrics_need_a_folder_that_executors_can_write_to(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a folder that executors can write to"):
+        parse_metrics_path({"path": "/mnt/b1", "metricsPath": text})
+
+
+def test_metrics_are_written_only_on_request(tmp_path: Path) -> None:
+    assert parse_metrics_path({"path": "/mnt/b1"}) is None
+    assert parse_metrics_path({"path": "/mnt/b1", "metricsPath": "m"}) == str(tmp_path / "m")

@@ -19,7 +19,7 @@ from kafkalog_reader.tables.internal_topic import plain_rows
 from kafkalog_reader.tables.log_shares import OPEN_COST
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import Column, Table, Unit
-from spark_datasource.planning import PackedUnits, plan
+from spark_datasource.planning import PackedUnits, cut, pack, plan
 from tests.tables.logs import batch, write_segment
 
 if TYPE_CHECKING:
@@ -118,6 +118,40 @@ def test_min_partitions_do_not_change_the_rows(table: str) -> None:
         return sorted(str(row) for batches in found for each in batches for row in plain_rows(each))
 
     assert rows(1000) == rows(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part(Unit):
+    """A unit that costs what it has, because another one has opened its file."""
+
+    @property
+    def opened(self) -> int:
+        return 0
+
+
+def test_a_task_is_filled_up_to_exactly_its_size() -> None:
+    sizes = [3, 3, 4] * 2 + [1, 9, 1, 1]
+    units = [Part(size_in_bytes=size) for size in sizes]
+    packed = [[unit.size_in_bytes for unit in each] for each in pack(units, 10)]
+    assert packed == [[3, 3, 4], [3, 3, 4], [1, 9], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "min_partitions", "asked"),
+    [([10, 10], 2, [100]), ([11, 9], 2, [100, 10]), ([1, 1], 9, [100]), ([1, 0], 9, [100])],
+)
+def test_units_are_asked_for_again_only_where_one_is_too_large(
+    sizes: list[int], min_partitions: int, asked: list[int]
+) -> None:
+    """And never units of no bytes."""
+    found: list[int] = []
+
+    def units_of(request: ReadRequest) -> list[Unit]:
+        found.append(request.max_partition_bytes)
+        return [Part(size_in_bytes=size) for size in sizes]
+
+    cut(units_of, ReadRequest(max_partition_bytes=100), min_partitions)
+    assert found == asked
 
 
 def test_min_partitions_that_are_there_anyway_change_nothing() -> None:

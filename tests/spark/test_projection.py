@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pyspark
 import pytest
 from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    LongType,
     ShortType,
+    StringType,
     StructField,
     StructType,
 )
@@ -94,6 +98,46 @@ def test_two_projections_that_disagree_are_refused(read: Read) -> None:
     assert failure(read(schema="topic string", columns="offset").collect) == (
         "option columns and .schema(...) name different columns: give one of them"
     )
+
+
+def test_only_spark_4_0_needs_a_column_to_count_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = registry.table("records")
+    one = StructType([StructField("offset", LongType())])
+    for version, is_refused in (("4.0.1", True), ("4.1.0", False), ("4.3.0", False)):
+        monkeypatch.setattr(pyspark, "__version__", version)
+        assert projected_columns(table, one) == ("offset",)
+        if is_refused:
+            with pytest.raises(UsageError, match=r"Spark 4\.0 would count 0 rows"):
+                projected_columns(table, StructType([]))
+        else:
+            assert projected_columns(table, StructType([])) == ()
+
+
+HEADERS = "array<struct<key:string,value:binary>>"
+
+
+@pytest.mark.parametrize(
+    ("field", "problem"),
+    [
+        (StructField("offset", ShortType()), "column 'offset' is bigint, not smallint"),
+        (StructField("offset", LongType(), nullable=False), "'offset' is nullable: leave out NOT"),
+        (StructField("ofset", LongType()), "has no column 'ofset'. Did you mean 'offset'?"),
+        (
+            StructField("headers", ArrayType(StructType([
+                StructField("key", StringType(), nullable=False),
+                StructField("value", BinaryType()),
+            ]))),
+            f"everything inside column 'headers' is nullable: {HEADERS}",
+        ),
+    ],
+    ids=["type", "not null", "unknown", "nested not null"],
+)  # fmt: skip
+def test_a_schema_of_other_types_is_refused(field: StructField, problem: str) -> None:
+    table = registry.table("records")
+    with pytest.raises(UsageError) as caught:
+        projected_columns(table, StructType([StructField("topic", StringType()), field]))
+    assert problem in str(caught.value)
+    assert projected_columns(table, StructType([StructField("topic", StringType())])) == ("topic",)
 
 
 KAFKA = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")

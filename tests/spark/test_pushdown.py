@@ -28,10 +28,11 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
+from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.tables.request import ReadRequest
 from spark_datasource.options import parse_options
-from spark_datasource.pushdown import FilteringReader, is_exact, narrow
+from spark_datasource.pushdown import ONE_REPLICA_TABLES, FilteringReader, is_exact, narrow
 from tests.tables.logs import batch, write_segment
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ def test_filters_add_up() -> None:
         (EqualTo(("offset",), 0), (0, 1)),
         (EqualTo(("offset",), -1), (0, 0)),
         (GreaterThan(("offset",), 2**63 - 1), (2**63 - 1, None)),
+        (GreaterThanOrEqual(("offset",), -(2**63)), (None, None)),
+        (GreaterThanOrEqual(("offset",), 1 - 2**63), (0, None)),
         (LessThan(("offset",), 0), (None, 0)),
         (LessThan(("offset",), -(2**63)), (None, 0)),
         (LessThanOrEqual(("offset",), 2**63 - 1), (None, None)),
@@ -163,6 +166,34 @@ def test_offsets_that_pass_are_in_a_half_open_range(
     narrowed = narrow("records", ReadRequest(), pushed)
     assert narrowed is not None
     assert (narrowed.from_offset, narrowed.to_offset) == bounds
+
+
+@pytest.mark.parametrize(
+    ("pushed", "bounds"),
+    [
+        (GreaterThanOrEqual(("leaderEpoch",), -(2**31)), (None, None)),
+        (GreaterThanOrEqual(("leaderEpoch",), 1 - 2**31), (1 - 2**31, None)),
+        (GreaterThan(("leaderEpoch",), 2**31 - 1), (2**31 - 1, None)),
+        (LessThanOrEqual(("leaderEpoch",), 2**31 - 1), (None, None)),
+        (LessThanOrEqual(("leaderEpoch",), 2**31 - 2), (None, 2**31 - 2)),
+        (LessThan(("leaderEpoch",), -(2**31)), (None, -(2**31))),
+        (In(("leaderEpoch",), [7, 3]), (3, 7)),
+    ],
+    ids=repr,
+)
+def test_leader_epochs_that_pass_are_those_of_an_int(
+    pushed: Filter, bounds: tuple[int | None, int | None]
+) -> None:
+    """A bound at the limit of Java's int excludes nothing."""
+    narrowed = narrow("records", ReadRequest(), pushed)
+    assert narrowed is not None
+    assert (narrowed.min_leader_epoch, narrowed.max_leader_epoch) == bounds
+
+
+def test_null_in_a_list_of_times_leaves_the_other_times() -> None:
+    moments = [None, EPOCH, None, EPOCH + timedelta(milliseconds=4)]
+    narrowed = narrow("records", ReadRequest(), In(("timestamp",), moments))
+    assert narrowed == ReadRequest(from_timestamp=0, to_timestamp=5)
 
 
 def test_the_first_millisecond_behind_a_bound_is_not_read() -> None:
@@ -186,6 +217,25 @@ def test_null_is_in_no_list_so_that_nothing_passes(column: str) -> None:
     assert low is not None
     assert high is not None
     assert low > high
+
+
+COMPARING = {
+    "partitions", "findings", "recoveries", "divergence", "elections", "group_elections",
+    "open_transactions",
+}  # fmt: skip
+"""Tables of what several replicas say together."""
+BY_RECORDS = {
+    "group_offsets", "group_commits", "groups", "group_members", "group_generations",
+    "share_groups", "transactions", "cluster_metadata", "partition_states", "brokers",
+    "topic_configs",
+}  # fmt: skip
+"""Tables of what the best copy of an internal topic says."""
+
+
+def test_every_table_is_known_to_narrow_by_broker_or_not_to() -> None:
+    decided = ONE_REPLICA_TABLES | COMPARING | BY_RECORDS
+    assert set(registry.TABLES) == decided, "decide in ONE_REPLICA_TABLES, or here"
+    assert len(decided) == len(ONE_REPLICA_TABLES) + len(COMPARING) + len(BY_RECORDS)
 
 
 def test_a_narrower_filter_wins_whichever_comes_first() -> None:
@@ -215,6 +265,9 @@ def test_a_narrower_filter_wins_whichever_comes_first() -> None:
         IsNull(("topic",)),
         IsNotNull(("topic",)),
         EqualNullSafe(("topic",), None),
+        EqualNullSafe(("timestamp",), None),
+        IsNotNull(("leaderEpoch",)),
+        IsNull(("offset",)),
         StringStartsWith(("topic",), "a"),
         EqualTo(("headers", "key"), "a"),
         EqualTo(("key",), b"a"),
@@ -246,6 +299,26 @@ def test_only_records_vouch_for_what_they_left_out() -> None:
     pushed = EqualTo(("topic",), "a")
     assert narrow("checkpoints", ReadRequest(), pushed) == ReadRequest(topics=frozenset({"a"}))
     assert not is_exact("checkpoints", pushed)
+
+
+@pytest.mark.parametrize("column", ["offset", "timestamp"])
+def test_columns_that_are_never_null_need_no_test(column: str) -> None:
+    pushed = IsNotNull((column,))
+    assert narrow("records", ReadRequest(), pushed) == ReadRequest()
+    assert is_exact("records", pushed)
+    assert not is_exact("batches", pushed)
+
+
+def test_spark_applies_what_a_reader_does_not(tmp_path: Path) -> None:
+    write_segment(tmp_path / "t-0", [batch(0, 3)])
+    write_segment(tmp_path / "u-0", [batch(0, 3)])
+    reader = FilteringReader(parse_options({"path": str(tmp_path)}), ("topic", "offset"))
+    topic, offset = EqualTo(("topic",), "t"), GreaterThan(("offset",), 0)
+    unknown, null = Not(EqualTo(("key",), b"a")), IsNotNull(("offset",))
+    assert list(reader.pushFilters([unknown, topic, offset, null])) == [unknown, offset]
+    (task,) = reader.partitions()
+    rows = [each for found in reader.read(task) for each in found.to_pylist()]
+    assert [(row["topic"], row["offset"]) for row in rows] == [("t", 1), ("t", 2)]
 
 
 def test_a_pushed_limit_ends_each_task(tmp_path: Path) -> None:

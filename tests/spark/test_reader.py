@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.builder import cluster, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.errors import KafkaLogError
 from tests.spark.tasks import offsets, planned, segment, write_log
 
@@ -55,3 +57,25 @@ def test_a_file_that_shrank_after_planning_is_named(
         offsets(*strict)
     assert offsets(*lenient) == [0, 1, 2, 3, 6, 7, 8, 9]
     assert any(str(cut) in each for each in caplog.messages)
+
+
+def test_what_was_not_supplied_of_a_named_topic_is_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Broker 1, the only in-sync replica of t-0, and all copies of t-1 are elsewhere."""
+    states = [
+        PartitionState(replicas=(0, 1), in_sync=(1,), leader=1, leader_epoch=1),
+        PartitionState(replicas=(1,), in_sync=(1,), leader=1, leader_epoch=1, partition=1),
+    ]
+    log = replica("0-3/e0", high_watermark=2)
+    cluster(tmp_path, {0: [log], 100: [metadata_log(states)]})
+    planned(tmp_path)
+    assert caplog.messages == []
+    planned(tmp_path, subscribe="t", mode="DROPMALFORMED")
+    assert caplog.messages == []
+    planned(tmp_path, subscribe="t")
+    assert caplog.messages == [
+        "Not known: the in-sync replicas of t-0 are those of broker 1, which were not supplied: "
+        "newer records than those shown may be there",
+        "Not known: no copy of t-1 was supplied: records there are not in this answer",
+    ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ from pyspark.errors import StreamingQueryException
 
 from fixtures.builder import cluster, replica
 from kafkalog_reader.errors import KafkaLogError
+from spark_datasource import stream as stream_module
 from spark_datasource.source import KafkaLogDataSource
 from spark_datasource.stream import HAS_LIMITS, KafkaLogStreamReader
 from tests.tables.logs import batch, write_segment
@@ -57,8 +60,11 @@ def test_a_stream_begins_at_the_end_unless_the_options_say_otherwise(tmp_path: P
     path = logs(tmp_path / "d", 5, 2)
     assert reader(path).initialOffset() == {"t": {"0": 5, "1": 2}}
     assert reader(path, startingOffsets="earliest").initialOffset() == {"t": {"0": 0, "1": 0}}
-    asked = '{"t": {"0": 3, "1": -1}}'
-    assert reader(path, startingOffsets=asked).initialOffset() == {"t": {"0": 3, "1": 2}}
+    for zero, one in ((3, 2), (0, 1)):
+        asked = f'{{"t": {{"0": {zero}, "1": {one}}}}}'
+        assert reader(path, startingOffsets=asked).initialOffset() == {"t": {"0": zero, "1": one}}
+    asked = '{"t": {"0": -2, "1": -1}}'
+    assert reader(path, startingOffsets=asked).initialOffset() == {"t": {"0": 0, "1": 2}}
     assert reader(path, startingTimestamp="0").initialOffset() == {"t": {"0": 0, "1": 0}}
 
 
@@ -121,14 +127,63 @@ def test_a_torn_tail_is_not_read_before_it_is_whole(tmp_path: Path) -> None:
     assert reader(path, until="logEnd").initialOffset() == {"t": {"0": 2}}
 
 
-def test_new_partitions_are_read_from_their_start(tmp_path: Path) -> None:
+def test_new_partitions_are_read_from_their_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = logs(tmp_path / "d", 2)
     stream = reader(path)
     begin = stream.initialOffset()
     logs(path, 2, 3)
     end = stream.latestOffset()
-    assert end == {"t": {"0": 2, "1": 3}}
+    assert end == stream.latestOffset(begin) == {"t": {"0": 2, "1": 3}}
+    caplog.set_level("INFO")
     assert read(stream, begin, end) == ["1:0", "1:1", "1:2"]
+    assert [each for each in caplog.messages if "new" in each] == ["t-1 is new"]
+
+
+def test_only_assigned_partitions_are_read(tmp_path: Path) -> None:
+    stream = reader(logs(tmp_path / "d", 2, 3), assign='{"t": [1]}', startingOffsets="earliest")
+    begin = stream.initialOffset()
+    assert begin == {"t": {"1": 0}}
+    logs(tmp_path / "d", 2, 4, 1)
+    end = stream.latestOffset(begin)
+    assert end == {"t": {"1": 4}}
+    assert read(stream, begin, end) == ["1:0", "1:1", "1:2", "1:3"]
+
+
+def test_a_topic_that_is_not_there_is_refused_when_a_query_begins(tmp_path: Path) -> None:
+    with pytest.raises(KafkaLogError, match="payments"):
+        reader(logs(tmp_path / "d", 2), subscribe="t,payments").initialOffset()
+
+
+def test_a_topic_that_goes_while_a_query_runs_is_lost_data(tmp_path: Path) -> None:
+    path = logs(tmp_path / "d", 2)
+    stream = reader(path, subscribe="t", startingOffsets="earliest")
+    begin = stream.initialOffset()
+    cluster(tmp_path / "else", {1: replica("v@0/e0", topic="other", high_watermark=1)})
+    shutil.rmtree(path)
+    shutil.copytree(tmp_path / "else", path)
+    with pytest.raises(KafkaLogError, match="t-0: no copy is left"):
+        stream.latestOffset(begin)
+
+
+def test_the_quorums_log_is_not_read_unless_it_is_named(tmp_path: Path) -> None:
+    quorum = replica("v@0/e0", topic="__cluster_metadata", high_watermark=1)
+    cluster(tmp_path, {1: [replica("v@0/e0 v@1/e0", high_watermark=2), quorum]})
+    assert reader(tmp_path).initialOffset() == {"t": {"0": 2}}
+    named = reader(tmp_path, subscribe="__cluster_metadata", until="logEnd")
+    assert named.initialOffset() == {"__cluster_metadata": {"0": 1}}
+
+
+def test_a_log_of_no_known_topic_is_left_out(tmp_path: Path) -> None:
+    """Offsets of a query have topics and partitions as their keys."""
+    path = logs(tmp_path / "d", 2)
+    for folder in ("a folder", "z folder"):
+        write_segment(tmp_path / folder, [batch(0)])
+    paths = json.dumps([str(tmp_path / name) for name in ("a folder", "d", "z folder")])
+    source = KafkaLogDataSource({"paths": paths})
+    assert source.streamReader(source.schema()).initialOffset() == {"t": {"0": 2}}
+    assert path
 
 
 def test_the_copy_is_kept_while_it_is_there(tmp_path: Path) -> None:
@@ -265,6 +320,10 @@ def test_limits_are_shared_among_partitions(tmp_path: Path) -> None:
     both.prepareForTriggerAvailableNow()  # nothing will follow for which it could wait
     assert both.latestOffset(almost, limit) == everything
 
+    assert waiting.latestOffset(begin, None) == everything  # Spark 4.1 and earlier
+    assert waiting.latestOffset(None, ReadMinRows(50)) == everything
+    assert reader(path).getDefaultReadLimit() == ReadAllAvailable()
+
     in_bytes = reader(path, startingOffsets="earliest", maxBytesPerTrigger="1k")
     size = sum(log.stat().st_size for log in path.glob("*/t-*/*.log"))
     taken = in_bytes.latestOffset(begin, in_bytes.getDefaultReadLimit())["t"]
@@ -281,6 +340,85 @@ def test_bytes_are_estimated_from_the_mean_of_all_segments(tmp_path: Path) -> No
     stream = reader(path, startingOffsets="earliest", maxBytesPerTrigger=str(size))
     taken = stream.latestOffset(stream.initialOffset(), stream.getDefaultReadLimit())
     assert taken == {"t": {"0": 10}}
+
+
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.2 and later ask for limits")
+def test_bytes_of_the_shortest_log_count_too(tmp_path: Path) -> None:
+    """Eleven equal records; a limit of 5.3 of them takes 48 %, of ten less than five."""
+    path = logs(tmp_path / "d", 1, 10)
+    (single,) = path.glob("*/t-0/*.log")
+    limit = round(5.3 * single.stat().st_size)
+    stream = reader(path, startingOffsets="earliest", maxBytesPerTrigger=str(limit))
+    begin = stream.initialOffset()
+    limited = stream.getDefaultReadLimit()
+    assert stream.latestOffset(begin, limited) == {"t": {"0": 1, "1": 4}}
+
+
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.2 and later ask for limits")
+def test_a_log_without_a_whole_batch_has_no_bytes_to_wait_for(tmp_path: Path) -> None:
+    """All was deleted, and the first batch after it is unfinished."""
+    path = logs(tmp_path / "d", 2)
+    (folder,) = path.glob("*/t-0")
+    shutil.rmtree(folder)
+    segment = write_segment(folder, [batch(7, 1)], base_offset=7)
+    segment.write_bytes(segment.read_bytes()[:-1])
+    options = {"failOnDataLoss": "false", "until": "logEnd", "maxBytesPerTrigger": "1"}
+    stream = reader(path, **options)
+    limit = stream.getDefaultReadLimit()
+    assert stream.latestOffset({"t": {"0": 1}}, limit) == {"t": {"0": 2}}
+    segment.write_bytes(b"")
+    assert stream.latestOffset({"t": {"0": 1}}, limit) == {"t": {"0": 7}}
+
+
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.2 and later ask for limits")
+def test_a_log_that_was_cut_has_no_share_of_a_limit(tmp_path: Path) -> None:
+    from pyspark.sql.streaming.datasource import ReadMaxRows
+
+    stream = reader(logs(tmp_path / "d", 3, 9), failOnDataLoss="false")
+    begun = {"t": {"0": 5, "1": 5}}
+    assert stream.latestOffset(begun, ReadMaxRows(3)) == {"t": {"0": 3, "1": 8}}
+    assert stream.latestOffset(begun, ReadMaxRows(4)) == {"t": {"0": 3, "1": 9}}
+
+
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.2 and later ask for limits")
+def test_a_query_waits_no_longer_than_its_delay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It begins to wait again with each trigger. Source: Spark 4.0, #delayBatch."""
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    path = logs(tmp_path / "d", 3)
+    stream = reader(path, minOffsetsPerTrigger="5", maxTriggerDelay="30s")
+    limit, begun = stream.getDefaultReadLimit(), {"t": {"0": 1}}
+    read = []
+    for second in (0, 29.9, 30, 59.9, 60):
+        now[0] = 1000.0 + second
+        read.append(stream.latestOffset(begun, limit) != begun)
+    assert read == [False, False, True, False, True]
+
+
+@pytest.mark.parametrize("has_limits", [True, False])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"maxOffsetsPerTrigger": "9"},
+        {"maxBytesPerTrigger": "1k"},
+        {"minOffsetsPerTrigger": "9"},
+    ],
+    ids=str,
+)
+def test_limits_that_spark_does_not_ask_for_are_named_when_a_query_begins(
+    options: dict[str, str],
+    has_limits: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(stream_module, "HAS_LIMITS", has_limits)
+    reader(logs(tmp_path / "d", 1), **options).initialOffset()
+    told = ["limits per trigger need Spark 4.2: each trigger reads all new records"]
+    assert caplog.messages == (told if options and not has_limits else [])
 
 
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.2 and later ask for limits")

@@ -6,8 +6,10 @@ import pytest
 
 from kafkalog_reader.errors import UsageError
 from spark_datasource.topic_partitions import (
+    is_time,
     parse_assign,
     parse_ending_offsets,
+    parse_offsets,
     parse_starting_offsets,
 )
 
@@ -87,6 +89,24 @@ def test_nothing_can_end_at_the_earliest_offset(text: str) -> None:
 def test_a_key_that_is_not_a_partition_is_refused(number: str) -> None:
     with pytest.raises(UsageError, match="is not a partition number"):
         parse_starting_offsets('{"a": {"%s": 1}}' % number)  # noqa: UP031  braces all around
+
+
+def test_a_partition_number_may_have_zeros_before_it_and_is_still_bounded() -> None:
+    """As Java's Integer.parseInt takes it."""
+    greatest = 2**31 - 1
+    for text, number in (("0", 0), ("007", 7), (str(greatest), greatest), ("0" * 20 + "5", 5)):
+        assert parse_offsets("startingOffsets", f'{{"t": {{"{text}": 3}}}}') == {("t", number): 3}
+    for text in (str(greatest + 1), "0" * 20 + str(greatest + 1), "9" * 5000, "0" * 5000, ""):
+        with pytest.raises(UsageError, match="is not a partition number"):
+            parse_offsets("startingOffsets", f'{{"t": {{"{text}": 3}}}}')
+
+
+@pytest.mark.parametrize(
+    ("time", "is_one"),
+    [(-3, False), (-2, True), (-1, True), (0, True), (2**63 - 1, True), (2**63, False)],
+)
+def test_a_time_is_a_long_of_java_or_an_end_of_the_log(time: int, is_one: bool) -> None:
+    assert is_time(time) == is_one
 
 
 def test_a_word_that_is_not_an_offset_is_answered_with_what_is() -> None:

@@ -421,3 +421,52 @@ def test_of_copies_that_end_alike_the_one_without_a_lost_start_is_read(tmp_path:
     assert best is not None
     assert best.replica_name == "broker 2"
     assert not found
+
+
+@pytest.mark.parametrize(
+    ("both", "alone", "replica", "said"),
+    [
+        (["a"], [], "best", "the rows of all are shown for a-0. Give"),
+        (["a", "b"], [], "best", "the rows of all are shown for a-0 and 1 more partition. Give"),
+        (["a", "b", "c"], [], "best", "all are shown for a-0 and 2 more partitions. Give"),
+        (["b"], ["a"], "best", "the rows of all are shown for b-0. Give"),
+        (["__cluster_metadata"], ["a"], "best", None),
+        ([], ["a", "b"], "best", None),
+        (["a"], [], "all", None),
+    ],
+)
+def test_partitions_of_several_clusters_are_counted(
+    both: list[str],
+    alone: list[str],
+    replica: str,
+    said: str | None,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for broker, topics in enumerate(([*both, *alone], [*both, "z"])):
+        for topic in topics:
+            write_segment(tmp_path / f"{broker}" / f"{topic}-0", [batch(0, leader_epoch=0)])
+        write_properties(tmp_path / f"{broker}", broker, f"cluster.id=cluster{broker}\n")
+    request = ReadRequest(replica=replica)
+    found = chosen_by_partition(discover([str(tmp_path)]), request, Damage(Mode.FAILFAST))
+    assert len([*found]) == 2 * len(both) + len(alone) + 1
+    if said is None:
+        assert caplog.messages == []
+        return
+    (warning,) = caplog.messages
+    assert said in warning
+    assert "of several clusters (cluster0, cluster1)" in warning
+
+
+@pytest.mark.parametrize("topics", [["a"], ["a", "b"]])
+def test_the_copies_of_one_cluster_give_no_warning(
+    topics: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for broker in (0, 1):
+        for topic in topics:
+            write_segment(tmp_path / f"{broker}" / f"{topic}-0", [batch(0, leader_epoch=0)])
+        write_properties(tmp_path / f"{broker}", broker, "cluster.id=c\n")
+    request = ReadRequest(replica="best")
+    found = [*chosen_by_partition(discover([str(tmp_path)]), request, Damage(Mode.FAILFAST))]
+    assert [len(chosen) for _, chosen, _ in found] == [1] * len(topics)
+    assert caplog.messages == []

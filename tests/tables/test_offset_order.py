@@ -47,7 +47,7 @@ def move(root: Path, batch: int, base_offset: int, segment: int = 0) -> None:
     log = sorted(root.rglob("*.log"))[segment]
     content = bytearray(log.read_bytes())
     at = starts(content)[batch]
-    content[at : at + 8] = base_offset.to_bytes(8, "big")
+    content[at : at + 8] = base_offset.to_bytes(8, "big", signed=True)
     log.write_bytes(content)
 
 
@@ -69,12 +69,12 @@ def manifest(output: Path) -> dict[str, Any]:
     ("batch", "base_offset"),
     [
         pytest.param(2, 10, id="repeats"),
-        pytest.param(2, 4, id="falls"),
-        pytest.param(2, 22, id="overlaps_the_next_by_a_little"),
+        pytest.param(2, 5, id="falls"),
+        pytest.param(2, 23, id="overlaps_the_next_by_a_little"),
         pytest.param(2, 18, id="overlaps_the_one_before_by_a_little"),
-        pytest.param(2, 1044, id="far_above"),
+        pytest.param(2, 1045, id="far_above"),
         pytest.param(1, 30, id="in_the_place_of_a_later_one"),
-        pytest.param(0, 64, id="first_batch_of_the_segment"),
+        pytest.param(0, 96, id="first_batch_of_the_segment"),
         pytest.param(4, 20, id="last_batch_falls"),
         pytest.param(4, 296, id="last_batch_jumps"),
     ],

@@ -51,10 +51,10 @@ MOVES = pytest.mark.parametrize(
     ("batch", "base_offset", "code"),
     [
         pytest.param(2, 10, "KL-110", id="repeats"),
-        pytest.param(2, 4, "KL-110", id="falls"),
-        pytest.param(2, 1044, "KL-110", id="far_above"),
+        pytest.param(2, 5, "KL-110", id="falls"),
+        pytest.param(2, 1045, "KL-110", id="far_above"),
         pytest.param(1, 30, "KL-110", id="in_the_place_of_a_later_one"),
-        pytest.param(0, 1, "KL-110", id="first_batch"),
+        pytest.param(0, 3, "KL-110", id="first_batch"),
         pytest.param(4, 20, "KL-110", id="last_batch_falls"),
         pytest.param(4, 296, "KL-111", id="last_batch_jumps"),
     ],
@@ -79,6 +79,21 @@ def test_a_moved_batch_is_reported_where_salvage_keeps_it_apart(
     assert metrics.doubtful_ranges >= 1
     ((_, kept_apart),) = run(source, tmp_path / "out").doubtful
     assert kept_apart.problem in warning
+
+
+def test_one_flipped_bit_is_reported_where_salvage_puts_it_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = build(tmp_path / "in")
+    move(source, 2, 20 ^ 1 << 40)
+    offsets, metrics = read(source)
+    assert (len(offsets), metrics.doubtful_ranges) == (50, 1)
+    (warning,) = caplog.messages
+    assert warning.startswith(f"{places(source, 2)}(offset {20 + 2**40}): KL-119: ")
+    assert "bit 40 of the base offset was flipped: with 20 it joins" in warning
+    assert warning.endswith("`kafkalog salvage` corrects them")
+    salvaged = run(source, tmp_path / "out")
+    assert (salvaged.records, salvaged.doubtful) == (50, [])
 
 
 @pytest.mark.parametrize(
@@ -184,6 +199,7 @@ def test_codes_are_those_of_the_catalogue() -> None:
         "KL-110": "offset-regression",
         "KL-111": "offset-gap",
         "KL-114": "segment-offset-overflow",
+        "KL-119": "base-offset-flipped",
         "KL-401": "segment-name-above-content",
         "KL-402": "segment-overlap",
     }

@@ -92,6 +92,18 @@ def test_unknown_producer_ids_are_null_and_unknown_tags_are_kept(tmp_path: Path)
     assert json.loads(rows["c"]["unknownTags"]) == {"9": "abcd"}
 
 
+def test_unknown_tags_of_a_partition_are_kept_too(tmp_path: Path) -> None:
+    """TransactionLogValue 1 has a structure of tagged fields for each topic, too (KIP-482)."""
+    topic = b"\x02t" + b"\x02" + struct.pack(">i", 0) + b"\x01\x63\x01\xaa"
+    head = struct.pack(">hqhib", 1, 5, 0, 1000, 1)
+    stored = head + b"\x02" + topic + struct.pack(">qq", 0, 0) + b"\x01\x62\x01\xbb"
+    write(tmp_path, (key(), stored))
+    (row,) = rows_of(tmp_path)
+    assert row["partitions"] == ["t-0"]
+    tags = json.loads(row["unknownTags"])
+    assert tags == {"98": "bb", "transactionPartitions.0.99": "aa"}
+
+
 @pytest.mark.parametrize(
     ("record", "transactional_id", "version", "problem"),
     [

@@ -293,6 +293,21 @@ RENAME_LOGS: Final = action(
     ),
     command="mv TOPIC-N/WRONG.log TOPIC-N/BASE_OFFSET.log",
 )
+PUT_BITS_BACK: Final = action(
+    "A55",
+    "put-bits-back",
+    short="do not start {where} yet; while {they} {are} stopped, put each flipped bit back, then "
+    "run the same command again",
+    explanation="Everything else in the batch is right, as its checksum shows, and with the right "
+    "base offset it joins the batches before and after it. Until then, no comparison and no order "
+    "of starts is right for the partition. kafkalog salvage puts the same bit back in what it "
+    "writes.",
+    warnings=(
+        "Move no index file aside before: a start that rebuilds the index of such a segment may "
+        "abort.",
+    ),
+    command="printf '\\000' | dd of=TOPIC-N/BASE_OFFSET.log bs=1 seek=POSITION conv=notrunc",
+)
 MOVE_OUT: Final = action(
     "A51",
     "move-out",

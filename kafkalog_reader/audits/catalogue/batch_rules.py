@@ -11,6 +11,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     COPY_AGAIN,
     DO_NOT_START,
     NOTHING_TO_DO,
+    PUT_BITS_BACK,
     REPORT_DEFECT,
     SAVE_RECORDS,
     WRITE_EPOCHS,
@@ -303,4 +304,20 @@ REPEATED_PHYSICAL_BATCH: Final = rule(
     reader="Consumers may get both, or only the first.",
     actions=(SAVE_RECORDS, REPORT_DEFECT),
     roles=(Role.DAMAGE, Role.DAMAGED_BATCH, Role.MAY_STOP_RECOVERY, Role.FOLLOWS_IN_SEGMENT),
+)
+BASE_OFFSET_FLIPPED: Final = rule(
+    "KL-119",
+    "base-offset-flipped",
+    severity="C",
+    title="one bit of a base offset is flipped",
+    explanation="No checksum covers the base offset of a batch. With one bit of it put back, the "
+    "batch begins where the one before it ends, and ends where the next one begins: so that bit is "
+    "wrong, and nothing else. Findings that follow from the wrong offset are left out.",
+    start="A recovery that reads the segment empties it, and deletes all later ones, if an index "
+    "entry would have to fall. Above the highest offset that an index can hold, the broker does "
+    "not start.",
+    election="The end of this log may be misjudged.",
+    reader="Consumers do not get the records of the batch, or get them at wrong offsets.",
+    actions=(PUT_BITS_BACK, CHECK_HARDWARE),
+    roles=(Role.DAMAGE, Role.DAMAGED_BATCH),
 )

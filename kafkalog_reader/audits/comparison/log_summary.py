@@ -22,8 +22,8 @@ class LogSummary:
         stops: stretches in which no batch could be read.
         regressions: the first of the ``regression_count`` batches at which offsets decrease.
         unexplained_falls: the number of these that no restored base offset explains.
-        unknown_codecs: the first of the ``unknown_codec_count`` batches that cannot be
-            decompressed.
+        unknown_codecs: place, codec and magic of the first of the ``unknown_codec_count`` batches
+            whose codec no consumer can decompress.
         last_timestamp: timestamp of the last batch in milliseconds; None without batches.
     """
 
@@ -31,7 +31,7 @@ class LogSummary:
     regressions: tuple[Regression, ...]
     regression_count: int
     unexplained_falls: int
-    unknown_codecs: tuple[tuple[LogPosition, int], ...]
+    unknown_codecs: tuple[tuple[LogPosition, int, int], ...]
     unknown_codec_count: int
     batches: int
     size_in_bytes: int

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from kafkalog_reader.decode.record_decoder import RecordDecoder
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.format.batch_fields import CODEC_MASK, LAST_CODEC, MAGIC
+from kafkalog_reader.format.batch_fields import MAGIC
 from kafkalog_reader.scan.damage import Damage, Mode
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def records_agree(streams: Sequence[BatchStream]) -> bool | None:
 
 def _decoded(stream: BatchStream) -> _Records | None:
     run = stream.run.taken(slice(stream.index, stream.index + 1))
-    if run.magic[0] != MAGIC or run.attributes[0] & CODEC_MASK > LAST_CODEC:
+    if run.magic[0] != MAGIC or not run.has_known_codec[0]:
         return None
     decoder = RecordDecoder(_WANTED, stream.segment_slice, Damage(Mode.FAILFAST))
     try:

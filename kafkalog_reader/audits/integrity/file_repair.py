@@ -75,7 +75,7 @@ class FlipBit:
     Attributes:
         path: of the file.
         position: of the byte.
-        value: the right one, as a checksum proves.
+        value: the right one, as a checksum or the batches around it prove.
     """
 
     path: str
@@ -201,3 +201,18 @@ def index_moves(directory: PartitionDirectory, files: Iterable[str]) -> tuple[Mo
     """Move index files of a replica aside, so that the next start rebuilds them."""
     root, partition = posixpath.split(directory.path.rstrip("/"))
     return tuple(move_aside(root, f"{partition}/{name}") for name in files)
+
+
+def offset_repairs(path: str, position: int, stored: int, due: int) -> Iterator[FlipBit]:
+    """Write another base offset, the first field of a batch.
+
+    Args:
+        path: of the segment file.
+        position: of the batch.
+        stored: the base offset that it has.
+        due: the right one.
+    """
+    pairs = zip(stored.to_bytes(8, "big", signed=True), due.to_bytes(8, "big"), strict=True)
+    for at, (wrong, right) in enumerate(pairs):
+        if wrong != right:
+            yield FlipBit(path=path, position=position + at, value=right)

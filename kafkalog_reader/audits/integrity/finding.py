@@ -20,6 +20,7 @@ class Finding:
     Attributes:
         confidence: ``proven``, ``likely`` or ``possible``.
         directory: the replica; None for the whole partition.
+        about: topic and partition of a finding without ``directory``, once it is reported.
         file: relative to the log directory.
         position, size_in_bytes: of the place in the file.
         first_offset, next_offset: half-open.
@@ -49,6 +50,17 @@ class Finding:
     actions: tuple[str, ...] = ()
     caused_by: str | None = None
     repairs: tuple[Repair, ...] = ()
+    about: tuple[str | None, int | None] = (None, None)
+
+    @property
+    def topic(self) -> str | None:
+        """The topic; None for a finding about a log directory or a folder of another name."""
+        return self.about[0] if self.directory is None else self.directory.topic
+
+    @property
+    def partition(self) -> int | None:
+        """The number of the partition, as ``topic``."""
+        return self.about[1] if self.directory is None else self.directory.partition
 
     @property
     def name(self) -> str:

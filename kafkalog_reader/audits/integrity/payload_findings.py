@@ -32,9 +32,6 @@ from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
-    LAST_CODEC,
-    LAST_MESSAGE_CODEC,
-    MAGIC,
 )
 from kafkalog_reader.kernel import codes
 from kafkalog_reader.scan.damage import Damage, Mode
@@ -348,11 +345,11 @@ class PayloadCheck:
 
 def _decodable(run: BatchRun) -> NDArray[np.bool_]:
     """The batches to decode; the others already have findings."""
-    codec = run.attributes & CODEC_MASK
-    known = codec <= np.where(run.magic < MAGIC, LAST_MESSAGE_CODEC, LAST_CODEC)
     room = run.last_offset_delta.astype(np.int64) + 1
     possible = (run.magic < 2) | (
         (run.last_offset_delta >= 0) & (run.records_count >= 0) & (run.records_count <= room)
     )
-    decodable: NDArray[np.bool_] = run.crc_valid & known & possible & (run.base_offset >= 0)
+    decodable: NDArray[np.bool_] = (
+        run.crc_valid & run.has_known_codec & possible & (run.base_offset >= 0)
+    )
     return decodable

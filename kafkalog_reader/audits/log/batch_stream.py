@@ -20,7 +20,7 @@ from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
-    LAST_CODEC,
+    LAST_MESSAGE_CODEC,
     TRANSACTIONAL_BIT,
 )
 from kafkalog_reader.io.names import shown
@@ -83,7 +83,7 @@ class BatchStream:
         self.regression_count = 0
         self.unexplained_falls = 0
         self.restored = 0
-        self.unknown_codecs: list[tuple[LogPosition, int]] = []
+        self.unknown_codecs: list[tuple[LogPosition, int, int]] = []
         self.unknown_codec_count = 0
         self.read_segments: dict[str, ReadSegment] = {}
         self.shows_cleaning = self.has_transactions = False
@@ -279,7 +279,7 @@ class BatchStream:
         self.retries.look(run)
         self.last_batch_timestamp = int(run.max_timestamp[-1])
         attributes = run.summary.attributes
-        if attributes & CODEC_MASK > LAST_CODEC:  # bits of different codecs may be combined
+        if attributes & CODEC_MASK > LAST_MESSAGE_CODEC:  # bits of several codecs may be combined
             self._note_unknown_codecs(run)
         self.has_transactions |= attributes & TRANSACTIONAL_BIT != 0
         self.shows_cleaning |= attributes & DELETE_HORIZON_BIT != 0
@@ -297,12 +297,12 @@ class BatchStream:
         self.next_offset = max(self.next_offset, int(run.last_offset[-1]) + 1)
 
     def _note_unknown_codecs(self, run: BatchRun) -> None:
-        codecs = run.attributes & CODEC_MASK
-        found = np.flatnonzero((codecs > LAST_CODEC) & run.crc_valid)
+        found = np.flatnonzero(~run.has_known_codec & run.crc_valid)
         self.unknown_codec_count += len(found)
         for index in found[: EXAMPLES - len(self.unknown_codecs)]:
             where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
-            self.unknown_codecs.append((where, int(codecs[index])))
+            codec = int(run.attributes[index]) & CODEC_MASK
+            self.unknown_codecs.append((where, codec, int(run.magic[index])))
 
     def _look_at_falls(self, run: BatchRun) -> None:
         if self.batches == 0:

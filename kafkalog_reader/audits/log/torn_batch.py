@@ -60,7 +60,7 @@ class RepairedBatch:
     Attributes:
         run: of this batch alone; its position is where it lies in the segment file.
         how: the repair, in words.
-        kind: ``flippedBit``, ``batchLength``, ``magic`` or ``tornBatch``.
+        kind: ``flippedBit``, ``baseOffset``, ``batchLength``, ``magic`` or ``tornBatch``.
     """
 
     run: BatchRun

@@ -27,6 +27,7 @@ from kafkalog_reader.audits.integrity.replica_checks import check_replica
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
+from kafkalog_reader.audits.partition.flipped_offsets import flipped_offsets
 from kafkalog_reader.audits.partition.misnamed_logs import misnamed_logs
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 from kafkalog_reader.audits.partition.predicted_elections import with_elections
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.flipped_offsets import FlippedOffsets
     from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.partition.misnamed_logs import MisnamedLogs
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
@@ -104,14 +106,15 @@ def audit_partition(
     with one_look(directories) as looked_at:
         audit = _audited(auditor, looked_at)
         found = misnamed or misnamed_logs(audit.everyone)
-        found = found or swapped_folders(audit) or swapped_topics(audit)
-        return _not_compared(audit, found or swapped_by_ends(audit))
+        found = found or swapped_folders(audit) or swapped_topics(audit) or swapped_by_ends(audit)
+        is_open = bool(audit.reason) and not audit.is_metadata  # of that, kafkalog quorum says it
+        return _not_compared(audit, found or (flipped_offsets(audit.everyone) if is_open else ()))
 
 
 def _not_compared(
-    audit: PartitionAudit, misnamed: tuple[Misnamed | MisnamedLogs, ...]
+    audit: PartitionAudit, misnamed: tuple[Misnamed | MisnamedLogs | FlippedOffsets, ...]
 ) -> PartitionAudit:
-    """The audit, without what would follow from the wrong names of folders or files."""
+    """The audit, without what would follow from wrong names of folders or files, or wrong bits."""
     if not misnamed:
         return audit
     reason = "; ".join(each.why_not_compared for each in misnamed)

@@ -24,7 +24,8 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.traps import TOPIC_CREATED_AGAIN
 from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.partition.partition_audit import joined_names, outvoted_copies
+from kafkalog_reader.audits.partition.partition_audit import outvoted_copies
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.format.offset_words import offsets_words
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.lost_start import lacking_starts
-from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.audits.recovery.recovery import Recovery
+from kafkalog_reader.format.broker_words import joined_ids, joined_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.moved_start import possible_log_start
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.partition.partition_audit import joined
+from kafkalog_reader.format.broker_words import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

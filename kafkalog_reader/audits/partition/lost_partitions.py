@@ -15,10 +15,10 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_
 from kafkalog_reader.audits.catalogue.input_rules import REPLICA_NOT_SUPPLIED
 from kafkalog_reader.audits.integrity.file_repair import Move, aside_path
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.audits.partition.supply_findings import name_moves, renamed_text
 from kafkalog_reader.audits.partition.without_copy import without_copy, without_copy_text
+from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import shown
 

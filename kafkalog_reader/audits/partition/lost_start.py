@@ -16,8 +16,8 @@ from kafkalog_reader.audits.catalogue.index_rules import ORPHAN_INDEX
 from kafkalog_reader.audits.catalogue.input_rules import HOSTILE_NAME
 from kafkalog_reader.audits.catalogue.log_rules import SEGMENT_MISSING
 from kafkalog_reader.audits.integrity.finding import finding
-from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import LOG_START_CHECKPOINT, parse_segment_file_name

@@ -17,7 +17,7 @@ from kafkalog_reader.audits.catalogue.actions import FIND_METADATA_LOG
 from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
-from kafkalog_reader.audits.partition.partition_audit import joined_ids
+from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import BOOTSTRAP_CHECKPOINT, LOCK, METADATA_TOPIC
 

@@ -64,11 +64,6 @@ class Misnamed:
         return f"{self.text} ({FOLDER_OF_ANOTHER_PARTITION}): rename first, then compare again"
 
     @property
-    def what_first(self) -> str:
-        """What is done before any order of starts is right."""
-        return f"give folders the names of their partitions ({FOLDER_OF_ANOTHER_PARTITION})"
-
-    @property
     def moves(self) -> tuple[Move, ...]:
         """How to name the folders after what they hold; none if that is not known."""
         if self.others:

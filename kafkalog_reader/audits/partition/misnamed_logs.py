@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
-_OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS) | codes_with(Role.OF_CONSUMERS)
-_OF_ITS_FILES: Final = (
+OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS) | codes_with(Role.OF_CONSUMERS)
+OF_ITS_FILES: Final = (
     codes_with(Role.BY_FOLDER_NAME)
     | codes_with(Role.FOLLOWS_IN_REPLICA)
     | codes_with(Role.FOLLOWS_IN_SEGMENT)
     | codes_with(Role.MISLEADS_LOG_END)
 )
+"""Findings that may follow from log files whose offsets are not what Kafka takes them for."""
 _PAIR: Final = 2
 _SHOWN: Final = 3
 
@@ -67,15 +68,10 @@ class MisnamedLogs:
             "then compare again"
         )
 
-    @property
-    def what_first(self) -> str:
-        """What is done before any order of starts is right."""
-        return f"give log files the names of their segments ({LOG_FILES_EXCHANGED})"
-
     def explains(self, each: Finding) -> bool:
         """Whether a finding follows from the wrong names."""
         is_here = each.directory is not None and each.directory.path == self.directory.path
-        return each.code in _OF_SEVERAL or (is_here and each.code in _OF_ITS_FILES)
+        return each.code in OF_SEVERAL or (is_here and each.code in OF_ITS_FILES)
 
     def is_reported_by(self, place: TopicPartition, _request: ReadRequest) -> bool:
         """Whether the findings of this partition report it."""

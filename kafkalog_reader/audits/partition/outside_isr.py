@@ -16,7 +16,7 @@ from kafkalog_reader.audits.partition.moved_aside import is_replaced, moved_copy
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_leader_epochs
-from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC, shown
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.scan.expected_end import HIGH_WATERMARKS
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
 
@@ -120,16 +120,16 @@ def note_not_in_sync(
 
 
 def note_absent(hidden: HiddenRecords, evidence: Evidence, request: ReadRequest) -> None:
-    """Note the partitions of an internal topic that brokers have and of which there is no copy.
+    """Note the partitions of requested topics that brokers have and of which there is no copy.
 
-    Any of them may hold what is asked for: a group or a transactional id is in one of them.
+    Nothing is noted where no topic is named: the supplied paths are what is asked for then.
 
     Args:
         hidden: receives them.
         evidence: the inputs; metadata logs and checkpoints name partitions.
-        request: which logs are read; nothing is noted of other topics.
+        request: which logs are read.
     """
-    if not request.topics or not request.topics <= INTERNAL_TOPICS:
+    if not request.topics or request.replica.startswith("broker:"):
         return
     named = {place for root in evidence.roots for place in named_partitions(root)}
     for cluster in cluster_metadata(evidence).values():

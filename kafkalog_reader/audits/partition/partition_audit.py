@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import combinations
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.committed import newest_replica
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
@@ -23,7 +23,7 @@ from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
 
     from matplotlib.figure import Figure
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.commit import Commit
+    from kafkalog_reader.audits.partition.flipped_offsets import FlippedOffsets
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.partition.misnamed_logs import MisnamedLogs
@@ -71,8 +72,8 @@ class PartitionAudit:
         lacking: brokers that were supplied and have no folder of the partition.
         replaced: those whose copy was moved aside, while a copy here reaches as far.
         commits: what consumer groups committed of it.
-        misnamed: folders and log files with a wrong name that concern it; then its copies are not
-            compared.
+        misnamed: folders and log files with a wrong name that concern it, and batches with a
+            flipped bit in their base offset; then its copies are not compared.
     """
 
     cluster_id: str | None
@@ -98,7 +99,7 @@ class PartitionAudit:
     lacking: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
     commits: tuple[Commit, ...] = ()
-    misnamed: tuple[Misnamed | MisnamedLogs, ...] = ()
+    misnamed: tuple[Misnamed | MisnamedLogs | FlippedOffsets, ...] = ()
 
     def __repr__(self) -> str:
         fork = self.fork_offset
@@ -329,29 +330,3 @@ def best_copy(audit: PartitionAudit) -> ReplicaAudit:
         return not is_outvoted, -1 if epoch is None else epoch, replica.log_end
 
     return max(audit.replicas, key=rank)
-
-
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-def joined_names(replicas: Iterable[_Named]) -> str:
-    """Replicas named in a sentence: ``broker 1``, ``brokers 1, 2 and 3``."""
-    return joined([replica.name for replica in replicas])
-
-
-def joined(names: Sequence[str]) -> str:
-    """The same for their names."""
-    numbers = [name.removeprefix("broker ") for name in names]
-    if len(names) > 1 and all(number.isdigit() for number in numbers):
-        return joined_ids(map(int, numbers))
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def joined_ids(node_ids: Iterable[int]) -> str:
-    """The same for node ids."""
-    numbers = [*map(str, node_ids)]
-    if len(numbers) == 1:
-        return f"broker {numbers[0]}"
-    return f"brokers {', '.join(numbers[:-1])} and {numbers[-1]}"

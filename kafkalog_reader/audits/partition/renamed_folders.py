@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS, RECOVERY_POINTS
 from kafkalog_reader.audits.integrity.partial_copy import folders_of, named_partitions
 from kafkalog_reader.audits.partition.misnamed import Misnamed, name_of
-from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.partition.same_content import fits_rows, is_content_of
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.broker_words import joined
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, topic_id_of
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.tables.request import ReadRequest

@@ -40,7 +40,7 @@ from kafkalog_reader.audits.partition.election_findings import election_findings
 from kafkalog_reader.audits.partition.lag_severity import committed_lost_by, lag_severity
 from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
 from kafkalog_reader.audits.partition.lost_start import lacking_starts
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.format.offset_words import offsets_are, offsets_words
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _UNLESS_HOT: Final = (
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield the findings of the comparison; none if the replicas could not be compared."""
-    if audit.misnamed:  # KL-014, KL-419
+    if audit.misnamed:  # KL-014, KL-119, KL-419
         return
     if isinstance(audit.comparison, NotCompared):
         ids = {replica.name: replica.files.topic_id for replica in audit.replicas}

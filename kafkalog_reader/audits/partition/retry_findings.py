@@ -12,7 +12,7 @@ from kafkalog_reader.audits.catalogue.producer_rules import (
     RETRY_DUPLICATES_ACROSS_LEADERS,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.io.names import INTERNAL_TOPICS
 
 if TYPE_CHECKING:

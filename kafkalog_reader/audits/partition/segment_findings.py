@@ -19,6 +19,7 @@ from kafkalog_reader.audits.catalogue.batch_rules import (
     BATCH_LENGTH_IMPOSSIBLE,
     MAGIC_IMPOSSIBLE,
     OFFSET_REGRESSION,
+    RECORD_UNDECODABLE,
     TORN_TAIL,
     UNREADABLE_REGION,
     ZERO_TAIL,
@@ -38,9 +39,10 @@ from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import Repair, repair_of
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.batch_fields import LAST_CODEC, MIN_SIZE_0
+from kafkalog_reader.format.broker_words import joined_names
+from kafkalog_reader.format.compression import unknown_codec_text
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.scan.scan_end import ScanEnd
 
@@ -92,24 +94,31 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
             )
         for stop in summary.stops:
             yield _stop_finding(audit, replica, stop)
-        for where, codec in summary.unknown_codecs:
-            yield finding(
-                UNKNOWN_VERSION,
-                f"{where}: unknown codec {codec}, known are 0 to {LAST_CODEC}",
-                directory=directory,
-                file=_file(directory, where),
-                position=where.position,
-                evidence={"codec": codec},
-            )
-        if further := summary.unknown_codec_count - len(summary.unknown_codecs):
-            yield finding(
-                UNKNOWN_VERSION,
-                f"{replica.name}: {further:,} further batches have such a codec",
-                directory=directory,
-                evidence={"batches": further},
-            )
+        yield from _codec_findings(replica)
         if summary.regressions:
             yield _regression(replica)
+
+
+def _codec_findings(replica: ReplicaAudit) -> Iterator[Finding]:
+    """KL-006 for codecs of later releases, KL-108 for a codec that messages cannot have."""
+    directory, summary = replica.directory, replica.summary
+    for where, codec, magic in summary.unknown_codecs:
+        problem = unknown_codec_text(codec, magic)
+        yield finding(
+            RECORD_UNDECODABLE if codec <= LAST_CODEC else UNKNOWN_VERSION,
+            f"{where}: {problem}",
+            directory=directory,
+            file=_file(directory, where),
+            position=where.position,
+            evidence={"problem": problem} if codec <= LAST_CODEC else {"codec": codec},
+        )
+    if further := summary.unknown_codec_count - len(summary.unknown_codecs):
+        yield finding(
+            UNKNOWN_VERSION,
+            f"{replica.name}: {further:,} further batches have such a codec",
+            directory=directory,
+            evidence={"batches": further},
+        )
 
 
 def _is_other_magic(directory: PartitionDirectory, place: BatchPlace) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole
 from kafkalog_reader.audits.integrity.file_repair import Move
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.broker_words import joined_ids, joined_names
 from kafkalog_reader.io.checkpoints import topic_id_of
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import readable_segments

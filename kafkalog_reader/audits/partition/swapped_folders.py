@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.partition.misnamed import Misnamed, name_of
-from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.partition.same_content import fits_rows, is_content_of
+from kafkalog_reader.format.broker_words import joined
 from kafkalog_reader.io.evidence import is_folder
 from kafkalog_reader.io.names import METADATA_TOPIC, parse_directory_name
 

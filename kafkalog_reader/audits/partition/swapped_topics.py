@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.partition.misnamed import Misnamed, name_of
-from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.partition.same_content import is_content_of
 from kafkalog_reader.audits.partition.swapped_folders import decided
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
+from kafkalog_reader.format.broker_words import joined
 from kafkalog_reader.io.checkpoints import topic_id_of
 from kafkalog_reader.io.evidence import is_folder
 from kafkalog_reader.io.names import METADATA_TOPIC, parse_directory_name

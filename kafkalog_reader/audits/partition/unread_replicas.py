@@ -25,9 +25,9 @@ from kafkalog_reader.audits.integrity.partial_copy import (
     named_partitions,
 )
 from kafkalog_reader.audits.partition.moved_aside import has_aside, is_replaced, moved_copy
-from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.audits.recovery.start import why_no_start
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import parse_directory_name, shown
 

@@ -17,8 +17,8 @@ from kafkalog_reader.audits.integrity.partial_copy import (
 )
 from kafkalog_reader.audits.partition.moved_aside import moved_copy
 from kafkalog_reader.audits.partition.other_cluster_copies import OtherClusterCopies
-from kafkalog_reader.audits.partition.partition_audit import joined_ids
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail

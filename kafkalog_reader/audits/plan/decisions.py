@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import KEEP_DELETED_FOLDER, RETURN_DIRECTORY
+from kafkalog_reader.audits.catalogue.actions import RETURN_DIRECTORY
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     META_PROPERTIES_PROBLEM,
     REPLICA_DIRECTORY_MISSING,
 )
-from kafkalog_reader.audits.catalogue.log_rules import STRAY_LOG
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
+from kafkalog_reader.audits.plan.files_first import FilesFirst, files_first, of_files
 from kafkalog_reader.audits.plan.lost_already import (
     LostAlready,
     is_lost_end,
@@ -22,9 +22,10 @@ from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
 from kafkalog_reader.audits.plan.renames import restores_names
 from kafkalog_reader.audits.plan.unanswered import Unanswered
+from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -32,13 +33,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
-_RENAME_FIRST: Final = "first {what}, and make the plan again"
-_FOLDERS_FIRST: Final = f"give folders the names of their partitions ({REPLICA_DIRECTORY_MISSING})"
-_DELETED_FIRST: Final = (
-    f"move folders that a start deletes out of the log directories ({REPLICA_DIRECTORY_MISSING})"
-)
-_LOGS_FIRST: Final = f"move aside log files that are none ({STRAY_LOG})"
-_SEGMENTS_FIRST: Final = "give segments their names back ({code})"
+_SETTLED_FIRST: Final = "first {what} ({code}), and make the plan again"
+_SEGMENTS_FIRST: Final = "give segments their names back"
 
 
 class Decisions:
@@ -61,7 +57,8 @@ class Decisions:
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
         self._advised: set[str] = set()
-        self._first = ""
+        self._files_first: list[FilesFirst] = []
+        self._misnamed: set[str] = set()
         self._exchanged = ""
 
     def __len__(self) -> int:
@@ -100,9 +97,7 @@ class Decisions:
         self._take(own, name, end=end)
         self._lost_already += lost_already(audit, own)
         if audit.misnamed:
-            self._first = audit.misnamed[0].what_first
-        elif any(each.code == STRAY_LOG for each in own):
-            self._first = self._first or _LOGS_FIRST
+            self._misnamed.add(name)
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
@@ -121,10 +116,11 @@ class Decisions:
             down={} if unit is None else dict(unit.down),
             has_metadata=topics is not None,
         )
+        if isinstance(decided, Unanswered):  # of a choice, the renames are steps already
+            self._files_first += [
+                of_files(each, name, _SEGMENTS_FIRST) for each in own if restores_names(each)
+            ]
         self._decided.append(decided)
-        if isinstance(decided, Unanswered):  # which has no steps
-            code = next((each.code for each in own if restores_names(each)), "")
-            self._first = self._first or (code and _SEGMENTS_FIRST.format(code=code))
 
     def add_directory(self, found: Iterable[Finding]) -> None:
         """Take the findings of one log directory, and of partitions without any copy."""
@@ -150,10 +146,8 @@ class Decisions:
         is_placed: bool = False,
         end: int | None = None,
     ) -> None:
-        for each in found:
-            if each.code == REPLICA_DIRECTORY_MISSING and each.repairs:
-                is_deleted = each.actions[0] == KEEP_DELETED_FOLDER
-                self._first = self._first or (_DELETED_FIRST if is_deleted else _FOLDERS_FIRST)
+        if name != METADATA_LOG and not self._no_plan:
+            self._files_first += filter(None, (files_first(each, name) for each in found))
         self._severe += [
             OpenFinding(
                 name=name,
@@ -168,6 +162,15 @@ class Decisions:
             for each in found
             if is_severe(each)
         ]
+
+    def _waiting(self) -> Iterator[Choice | Unanswered]:
+        """The decisions; none of a partition that nothing but steps about files keeps from one."""
+        unknown = next((each for each in self._files_first if not each.repairs), None)
+        for each in self._decided:
+            if unknown is not None:
+                yield _settled_first(each, unknown)
+            elif self._no_plan or each.name not in self._misnamed:
+                yield each
 
     def plan(
         self,
@@ -188,10 +191,9 @@ class Decisions:
             quorums: of the controllers whose metadata log was supplied.
         """
         return plan_of(
-            (_renamed_first(each, self._first) for each in self._decided)
-            if self._first
-            else self._decided,
+            self._waiting(),
             paths=paths,
+            files_first=[each for each in self._files_first if each.repairs],
             severe=self._severe,
             lost_already=self._lost_already,
             configs=self._configs,
@@ -206,9 +208,10 @@ class Decisions:
         )
 
 
-def _renamed_first(decided: Choice | Unanswered, what: str) -> Unanswered:
+def _settled_first(decided: Choice | Unanswered, first: FilesFirst) -> Unanswered:
     """A partition without a plan: a plan is about whole brokers, and one must not start yet."""
     if isinstance(decided, Unanswered):
         return decided
     brokers = tuple(sorted(each for each in {*decided.paths, *decided.lacking} if each >= 0))
-    return Unanswered(name=decided.name, reason=_RENAME_FIRST.format(what=what), brokers=brokers)
+    reason = _SETTLED_FIRST.format(what=first.what, code=first.code)
+    return Unanswered(name=decided.name, reason=reason, brokers=brokers)

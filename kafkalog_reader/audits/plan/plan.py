@@ -23,6 +23,7 @@ from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kafkalog_reader.audits.plan.files_first import FilesFirst
     from kafkalog_reader.audits.plan.lost_already import LostAlready
     from kafkalog_reader.audits.plan.open_finding import OpenFinding
     from kafkalog_reader.audits.plan.start_loss import StartLoss
@@ -46,6 +47,8 @@ class Plan:
         choices: of every partition that could be decided.
         unanswered: the others.
         order: the order of starts.
+        files_first: what is done to files before there is a plan of everything, and not by the
+            choice of a partition.
         severe: critical and high findings of the partitions and log directories.
         lost_already: what no supplied copy holds any more.
         configs: settings by topic, according to the metadata log.
@@ -65,6 +68,7 @@ class Plan:
     choices: tuple[Choice, ...]
     unanswered: tuple[Unanswered, ...]
     order: StartOrder
+    files_first: tuple[FilesFirst, ...] = ()
     severe: tuple[OpenFinding, ...] = ()
     lost_already: tuple[LostAlready, ...] = ()
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -191,8 +195,8 @@ class Plan:
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.reassigned or any(c.refetching or c.epoch_rows for c in self.choices)
-        first = self.merged or self.waiting or self.missing_directories or self.unsafe_quorums
-        first = first or self.empty_directories
+        of_nodes = self.missing_directories or self.unsafe_quorums or self.empty_directories
+        first = self.merged or self.waits_for_files or of_nodes
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
     @cached_property
@@ -204,6 +208,7 @@ class Plan:
         """
         treated, waiting = self._treated, {each.name for each in self.waiting}
         repaired = {repair for each in self.waiting for repair in each.first_repairs}
+        repaired |= {repair for each in self.files_first for repair in each.repairs}
         found = [
             each for each in self.severe if not (each.repairs and repaired.issuperset(each.repairs))
         ]
@@ -235,9 +240,9 @@ class Plan:
         """Partitions about which the plan says what is lost, or in what order to start."""
         if not self.has_work:
             return frozenset()
-        if self.waiting:  # the steps are about these alone
-            replaced = (c for c in self.waiting if c.merge is not None or c.renames)
-            return frozenset(each.name for each in replaced)
+        if self.waits_for_files:  # the steps are about these alone
+            replaced = {c.name for c in self.waiting if c.merge is not None or c.renames}
+            return frozenset(replaced | {each.name for each in self.files_first})
         named = {each.name for each in (*self.start_losses, *self.tails)}
         named |= {each.choice.name for start in self.order.starts for each in start.settled}
         named |= {choice.name for choice, _ in self.set_aside}
@@ -280,6 +285,11 @@ class Plan:
         return tuple(c for c in self.choices if c.waits_for_files)
 
     @property
+    def waits_for_files(self) -> bool:
+        """Whether the steps are about files alone, and another plan comes after them."""
+        return bool(self.waiting or self.files_first)
+
+    @property
     def renamed(self) -> tuple[Choice, ...]:
         """Those among them of which a start would delete segments that have a wrong name."""
         return tuple(c for c in self.waiting if c.renames)
@@ -312,6 +322,7 @@ def plan_of(
     decided: Iterable[Choice | Unanswered],
     *,
     paths: Sequence[str],
+    files_first: Iterable[FilesFirst] = (),
     severe: Iterable[OpenFinding] = (),
     lost_already: Iterable[LostAlready] = (),
     configs: Mapping[str, Mapping[str, str]] | None = None,
@@ -329,6 +340,7 @@ def plan_of(
     Args:
         decided: the choice of every partition, see ``choice_of``.
         paths: those given by the user.
+        files_first: what is done to files before there is a plan of everything.
         severe: critical and high findings of the partitions and log directories.
         lost_already: what no supplied copy holds any more.
         configs: settings by topic, according to the metadata log.
@@ -350,6 +362,8 @@ def plan_of(
     brokers = {broker for c in choices for broker in c.paths}
     brokers |= {broker for c in choices for broker in c.lacking}
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
+    first = tuple(dict.fromkeys(files_first))
+    brokers |= {broker for each in first for broker in each.brokers}
     absent = {broker for c in choices for broker in c.not_supplied}
     lost = {broker for c in choices for broker in c.unseen_in_sync}
     if len(brokers) == 1 and not (absent and absent <= lost):
@@ -367,6 +381,7 @@ def plan_of(
         choices=tuple(choices),
         unanswered=tuple(unanswered),
         order=order,
+        files_first=first,
         severe=tuple(severe),
         lost_already=tuple(lost_already),
         configs=configs or {},

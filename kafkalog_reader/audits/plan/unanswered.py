@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.audits.recovery.outcome import FAILURES, StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.broker_words import joined_ids, joined_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

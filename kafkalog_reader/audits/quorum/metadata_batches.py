@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.audits.integrity.file_repair import FlipBit
+from kafkalog_reader.audits.integrity.file_repair import FlipBit, offset_repairs
 from kafkalog_reader.audits.log.flipped_bit import flipped_bit
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
@@ -19,9 +19,10 @@ from kafkalog_reader.scan.scan import TOLERANT, Scan, ScanPolicy
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
+from kafkalog_reader.tables.restored_offsets import restored_offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -127,7 +128,9 @@ def read_batches(directory: PartitionDirectory) -> MetadataBatches:
     whole = {name: np.concatenate([empty, *parts]) for name, parts in columns.items()}
     position = whole.pop("position")
     start = found[0].base_offset if found else None
-    wrong = restored_offsets(whole["base_offset"], whole["last_offset"], start or 0)
+    wrong = restored_offsets(
+        whole["base_offset"], whole["last_offset"], start or 0, is_gapless=True
+    )
     paths = [each.path("log") for each in found[: len(sizes)]]
     places = [
         (paths[_segment_of(row, sizes)], int(position[row]), stored, due)
@@ -136,36 +139,13 @@ def read_batches(directory: PartitionDirectory) -> MetadataBatches:
     return MetadataBatches(
         start=start,
         misplaced=_misplaced_text(places),
-        offset_repairs=tuple(repair for each in places for repair in _offset_repairs(*each)),
+        offset_repairs=tuple(repair for each in places for repair in offset_repairs(*each)),
         slices=tuple(slices),
         damage=damage,
         flipped=flipped,
         readable_end=max((_readable_end(each, directory) for each in behind), default=0),
         **whole,
     )
-
-
-def restored_offsets(
-    base_offset: NDArray[np.int64], last_offset: NDArray[np.int64], start: int
-) -> list[tuple[int, int, int]]:
-    """Correct wrong base offsets in the columns: row, stored and right one of each.
-
-    Controllers leave no gap between batches. So a base offset is wrong that is not the one due, if
-    the next batch begins where it would with the one due. Of the last batch, a single wrong bit
-    is enough.
-    """
-    found = []
-    before = np.concatenate([[start], last_offset[:-1] + 1])[: len(base_offset)]
-    for row in map(int, np.flatnonzero(base_offset != before)):
-        stored = int(base_offset[row])
-        due = int(last_offset[row - 1]) + 1 if row else start
-        following = due + int(last_offset[row]) - stored + 1
-        is_last = row + 1 == len(base_offset)
-        proven = (stored ^ due).bit_count() == 1 if is_last else base_offset[row + 1] == following
-        if stored != due and proven:
-            found.append((row, stored, due))
-            base_offset[row], last_offset[row] = due, following - 1
-    return found
 
 
 def _segment_of(row: int, sizes: list[int]) -> int:
@@ -181,14 +161,6 @@ def _misplaced_text(places: Sequence[tuple[str, int, int, int]]) -> str:
         f"{shown(path)} at position {position}: the base offset is {stored:,}, and {due:,} is due"
         f"{more}"
     )
-
-
-def _offset_repairs(path: str, position: int, stored: int, due: int) -> Iterator[FlipBit]:
-    """The base offset is the first field of a batch."""
-    pairs = zip(stored.to_bytes(8, "big", signed=True), due.to_bytes(8, "big"), strict=True)
-    for at, (wrong, right) in enumerate(pairs):
-        if wrong != right:
-            yield FlipBit(path=path, position=position + at, value=right)
 
 
 def _read(

@@ -245,8 +245,9 @@ def _entries(content: bytes, bits: Sequence[int | None]) -> list[list[bytes]]:
     lines = _lines(content)
     if not lines:
         return []
-    if _head(lines[0], 1) != 0:
-        raise _Malformed(f"line 1: checkpoint version {_head(lines[0], 1)}, 0 expected")
+    version = _head(lines[0], 1)
+    if version != 0:
+        raise _Malformed(f"line 1: checkpoint version {version}, 0 expected")
     if len(lines) == 1:
         return []
     count = _head(lines[1], 2)

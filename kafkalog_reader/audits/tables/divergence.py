@@ -9,8 +9,8 @@ from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.partition.lost_start import lacking_starts
-from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.tables.audit_table import AuditTable
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.tables.schemas.audits import DIVERGENCE
 
 if TYPE_CHECKING:

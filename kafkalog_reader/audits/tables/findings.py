@@ -162,11 +162,13 @@ def audited(
                 for each in found
                 if each.code in OF_ONE_COPY
             )
-        yield audit, tuple(sorted(found, key=lambda each: each.order))
+        about = audit.topic, audit.partition
+        placed = (e if e.directory is not None else replace(e, about=about) for e in found)
+        yield audit, tuple(sorted(placed, key=lambda each: each.order))
 
 
 def _misnamed(audit: PartitionAudit, request: ReadRequest) -> Iterator[Finding]:
-    """KL-014 and KL-419, once for all partitions that they concern."""
+    """KL-014, KL-119 and KL-419, once for all partitions that they concern."""
     place = audit.topic or "", audit.partition or 0
     return (each.finding() for each in audit.misnamed if each.is_reported_by(place, request))
 

@@ -7,11 +7,14 @@ version, type and version. Source: CoordinatorRecordSerde, AbstractApiMessageSer
 
 from __future__ import annotations
 
+import json
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kafkalog_reader.format.messages.decoder import (
+    UNKNOWN_TAGS,
     MessageError,
     UnknownVersionError,
     Value,
@@ -19,9 +22,6 @@ from kafkalog_reader.format.messages.decoder import (
     read_unsigned_varint,
 )
 from kafkalog_reader.format.messages.schema import Family, MessageSpec, Part, messages_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FRAME_VERSION: Final = 1
 _NUMBER: Final = struct.Struct(">h")
@@ -42,6 +42,22 @@ class DecodedMessage:
     version: int
     message: MessageSpec | None
     fields: Mapping[str, Value]
+
+    @property
+    def unknown_tags(self) -> str | None:
+        """Tagged fields of later releases as JSON: path and number to hexadecimal; None: none."""
+        found: dict[str, str] = {}
+        waiting: list[tuple[str, object]] = [("", self.fields)]
+        while waiting:
+            path, value = waiting.pop()
+            if isinstance(value, list):
+                waiting += [(f"{path}{number}.", each) for number, each in enumerate(value)]
+            elif isinstance(value, Mapping):
+                for tag, raw in value.get(UNKNOWN_TAGS, {}).items():
+                    found[f"{path}{tag}"] = raw.hex()
+                known = (each for each in value.items() if each[0] != UNKNOWN_TAGS)
+                waiting += [(f"{path}{name}.", each) for name, each in known]
+        return json.dumps(found) if found else None
 
 
 def decode_key(family: Family, content: bytes) -> DecodedMessage:

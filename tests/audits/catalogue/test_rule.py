@@ -9,7 +9,13 @@ import pytest
 
 from kafkalog_reader.audits import catalogue
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
-from kafkalog_reader.audits.catalogue.rule import SEVERITIES, SEVERITY_WORDS, declared, rule
+from kafkalog_reader.audits.catalogue.rule import (
+    RETIRED,
+    SEVERITIES,
+    SEVERITY_WORDS,
+    declared,
+    rule,
+)
 
 
 def test_severities_are_ordered_from_the_worst_and_each_has_its_word() -> None:
@@ -27,6 +33,25 @@ def test_a_code_is_declared_once() -> None:
             reader="", actions=(),
         )  # fmt: skip
     assert declared()[code] is before
+
+
+@pytest.mark.parametrize("code", sorted(RETIRED))
+def test_a_retired_code_is_not_declared_again(code: str) -> None:
+    with pytest.raises(AssertionError, match=code):
+        rule(
+            code, "other", severity="I", title="", explanation="", start="", election="",
+            reader="", actions=(),
+        )  # fmt: skip
+    assert code not in declared()
+
+
+def test_the_codes_of_a_family_have_no_holes_but_retired_ones() -> None:
+    """So "one above the greatest of its family" is always a code that nothing had before."""
+    families: dict[str, set[int]] = {}
+    for code in (*CATALOGUE, *RETIRED):
+        families.setdefault(code[:4], set()).add(int(code[4:]))
+    for family, numbers in families.items():
+        assert numbers == {*range(1, max(numbers) + 1)}, family
 
 
 def test_a_rule_is_in_the_module_of_its_family() -> None:

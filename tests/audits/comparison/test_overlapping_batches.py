@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import Batch, cluster, data_batch, replica
+from kafkalog_reader.audits.comparison import overlapping_batches
 from kafkalog_reader.format.record import Record
 from tests.audits.comparison.batches_alone import compared
 
@@ -80,6 +81,7 @@ def test_the_log_is_in_step_again_after_them(tmp_path: Path) -> None:
     result = comparison(tmp_path, *logs)
     (difference,) = result.differences
     assert (difference.first_offset, difference.next_offset, difference.records) == (4, 8, 1)
+    assert difference.batches == 2
     (root,) = result.roots
     assert (root.first_offset, root.next_offset, root.records) == (0, 12, 12)
     assert not root.children
@@ -154,6 +156,22 @@ def test_what_is_damaged_may_be_intact_in_a_larger_batch(tmp_path: Path) -> None
     result = comparison(tmp_path, *logs)
     (damaged,) = (each for each in result.damaged.values() if each.count)
     assert (damaged.count, damaged.alone) == (1, 0)
+
+
+def test_a_damaged_first_record_is_not_intact_beside_itself(tmp_path: Path) -> None:
+    logs = flipped(log("abcd", 4), 0), flipped(log("abcd", 1, 3), 0)
+    found = [each for each in comparison(tmp_path, *logs).damaged.values() if each.count]
+    assert [(each.count, each.alone) for each in found] == [(1, 1), (1, 1)]
+
+
+@pytest.mark.parametrize(("left_out", "records"), [(0, 2), (1, 10)])
+def test_records_of_many_bytes_are_counted_by_the_headers(
+    left_out: int, records: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = log("abcdefghij", 10), log("abXdefXhij", 5, 5)
+    size = sum(len(batch.build()) for held in logs for batch in held)
+    monkeypatch.setattr(overlapping_batches, "_MAX_BYTES", size - left_out)
+    assert [each[3] for each in found(tmp_path, *logs)] == [records]
 
 
 @pytest.mark.parametrize("seed", range(20))

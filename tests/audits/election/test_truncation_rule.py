@@ -122,6 +122,13 @@ def test_several_rounds_go_below_an_epoch_that_the_leader_skipped() -> None:
     assert [each.asked for each in following.rounds] == [1]
 
 
+def test_several_rounds_without_an_epoch_to_ask_for_cut_to_the_high_watermark() -> None:
+    following = follow_in_several_rounds(log("0:0", 9), log("", 7, high_watermark=2))
+    assert following.truncation_offset == 2
+    assert following.outcome is FollowingEnd.HIGH_WATERMARK
+    assert not following.rounds
+
+
 def test_several_rounds_without_an_answer_cut_to_the_high_watermark() -> None:
     following = follow_in_several_rounds(log("", 9), log("0:0", 7, high_watermark=3))
     assert following.truncation_offset == 3

@@ -75,10 +75,23 @@ def test_every_command_prints_the_renames_which_settle_it(
     assert asked(plan_command, str(two))[0] == 0
 
 
-def test_there_is_no_order_of_starts_before(wrong: tuple[Path, int]) -> None:
-    text = asked(plan_command, str(wrong[0]))[1]
-    assert text.startswith("NO PLAN t-0: ")
+def test_the_renames_are_the_only_steps(wrong: tuple[Path, int]) -> None:
+    root, copies = wrong
+    status, text = asked(plan_command, str(root))
+    assert status == 1
+    assert " ".join(text.split()).startswith(
+        f"First give log files the names of their segments ({EXCHANGED}) and make this plan again. "
+        "Before that, start no broker."
+    )
     assert "index" not in text  # moved aside, they would be of no use
+    plan = objects(asked(plan_command, str(root), "--format", "json")[1])[0]
+    assert (plan["unanswered"], plan["findings"]) == ([], [])
+    assert [(step["kind"], step["brokers"], len(step["commands"])) for step in plan["steps"]] == [
+        ("putFilesRight", [number], 3) for number in range(copies)
+    ]
+    script = asked(plan_command, str(root), "--format", "script")[1]
+    assert script.count("go_on 'Is that done?'") == copies
+    assert script.count(f"     mv {root}") == 3 * copies
 
 
 @pytest.mark.parametrize("options", [(), ("--as-segments",), ("--as-segments", "--merge")])

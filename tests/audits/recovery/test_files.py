@@ -61,6 +61,10 @@ CHECKPOINTS = [
     pytest.param("0\n1\nt 0 5  \n", LOADS, id="white space at the end of a row"),
     pytest.param("0\n1\nt 0 +5\n", LOADS, id="a sign"),
     pytest.param(f"0\n1\nt {GREATEST_INT} {GREATEST_LONG}\n", LOADS, id="greatest numbers"),
+    pytest.param(f"0\n1\nt {-GREATEST_INT - 1} {-GREATEST_LONG - 1}\n", LOADS, id="least numbers"),
+    pytest.param(f"0\n1\nt 0 {'0' * 99}5\n", LOADS, id="many zeros"),
+    pytest.param(f"0\n1\nt 0 {-GREATEST_LONG - 2}\n", NO_ROWS, id="offset too small"),
+    pytest.param(f"0\n1\nt {-GREATEST_INT - 2} 5\n", NO_ROWS, id="partition too small"),
     pytest.param(f"0\n1\nt 0 {GREATEST_LONG + 1}\n", NO_ROWS, id="offset too large"),
     pytest.param(f"0\n1\nt {GREATEST_INT + 1} 5\n", NO_ROWS, id="partition too large"),
     pytest.param("0\n1\nt x 5\n", NO_ROWS, id="partition is a word"),
@@ -99,10 +103,42 @@ def test_offset_checkpoints_are_read_as_kafka_does(
         assert read_high_watermarks(root) == rows
 
 
-def test_a_row_of_a_checkpoint_is_named_by_its_line(log_directory: Path) -> None:
-    (log_directory / "recovery-point-offset-checkpoint").write_text("0\n2\nt 0 5\nt 1\n")
-    with pytest.raises(DirectoryFailure, match="line 4: 2 fields, 3 expected"):
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("0\n2\nt 0 5\nt 1\n", "line 4: 2 fields, 3 expected"),
+        ("x\n1\nt 0 5\n", "line 1: not a number"),
+        ("0\nx\nt 0 5\n", "line 2: not a number"),
+        ("0\n3\nt 0 5\n", "line 2 announces 3 entries, found 1"),
+    ],
+)
+def test_a_line_of_a_checkpoint_is_named_by_its_number(
+    log_directory: Path, content: str, problem: str
+) -> None:
+    (log_directory / "recovery-point-offset-checkpoint").write_text(content)
+    with pytest.raises(DirectoryFailure, match=problem):
         read_recovery_points(root_of(log_directory))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("0\n2\nt 0 5\nt 1 x\n", "line 4: a field is not a number"),
+        ("0\n-1\n", "line 2: -1 entries"),
+    ],
+)
+def test_a_line_that_leaves_partitions_without_a_leader_is_named(
+    log_directory: Path, content: str, problem: str
+) -> None:
+    (log_directory / "replication-offset-checkpoint").write_text(content)
+    with pytest.raises(DirectoryFailure, match=problem):
+        read_high_watermarks(root_of(log_directory))
+
+
+def test_a_line_that_ends_the_broker_is_named(log_directory: Path) -> None:
+    (log_directory / "t-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n1 -5\n")
+    with pytest.raises(StartFailure, match="line 4: a negative leader epoch or offset"):
+        read_epochs(partition_of(log_directory))
 
 
 def test_another_version_of_a_checkpoint_is_named(log_directory: Path) -> None:
@@ -185,6 +221,7 @@ def test_a_directory_in_the_place_of_the_epochs_takes_the_disk_offline(
         ("version: 0\n", ENDS),  # a missing line is a NullPointerException
         ("", ENDS),
         ("version: 0\ntopic_id: x\n", ENDS),  # Uuid#fromString: not caught
+        ("version: 0\ntopic_id: x\nmore\n", ENDS),  # two lines are read
         ("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA\n", OFFLINE),  # the zero id: IOException
         (f"version: x\ntopic_id: {ID}\n", OFFLINE),
         (f"version: -1\ntopic_id: {ID}\n", OFFLINE),

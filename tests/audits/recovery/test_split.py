@@ -28,7 +28,10 @@ def split(root: Path, offsets: list[int], times: list[int] | None = None) -> lis
         .build()
         for offset, time in zip(offsets, times or range(len(offsets)), strict=True)
     ]  # fmt: skip
-    content = b"".join(built)
+    return parts_of(root, b"".join(built))
+
+
+def parts_of(root: Path, content: bytes) -> list[LoadingSegment]:
     (root / f"{0:020}.log").write_bytes(content)
     parts, _ = split_segment(
         LoadingSegment(
@@ -75,6 +78,26 @@ def test_each_part_has_the_greatest_timestamp_of_its_own_batches(tmp_path: Path)
     parts = split(tmp_path, [0, 1, LAST + 1], times=[9, 4, 2])
     found = [p.recovered.greatest_timestamp - EPOCH_MILLIS for p in parts if p.recovered]
     assert found == [9, 2]
+
+
+def test_a_part_without_timestamps_has_none(tmp_path: Path) -> None:
+    """RecordBatch.NO_TIMESTAMP is -1, and no smaller one counts."""
+    for time in (-1, -2, -100):
+        (part,) = split(tmp_path, [0, 1], times=[time - EPOCH_MILLIS] * 2)
+        assert part.recovered is not None
+        assert part.recovered.greatest_timestamp == -1
+
+
+def test_a_split_checks_no_checksum(tmp_path: Path) -> None:
+    """LocalLog#splitOverflowedSegment copies batches as they are."""
+    batches = [bytearray(data_batch(n, [Record(offset_delta=0, value=b"v")]).build())
+               for n in (0, LAST + 1)]  # fmt: skip
+    batches[0][-1] ^= 1
+    parts = parts_of(tmp_path, b"".join(batches))
+    assert [(p.base_offset, p.start, p.stop) for p in parts] == [
+        (0, 0, SIZE),
+        (LAST + 1, SIZE, 2 * SIZE),
+    ]
 
 
 def test_an_empty_segment_has_no_parts(tmp_path: Path) -> None:

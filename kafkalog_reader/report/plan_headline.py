@@ -1,0 +1,187 @@
+"""The answer of a plan in one paragraph: what to do, in which order, and what that loses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.replica_rules import METADATA_BEHIND
+from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.recovery.disks import METADATA_LOG
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.election_text import lost_words
+from kafkalog_reader.report.lost_already_text import lost_already_text, went_back_texts
+from kafkalog_reader.report.open_finding_text import partitions_text
+from kafkalog_reader.report.plan_file_steps import file_steps
+from kafkalog_reader.report.plan_quorum_steps import with_quorums
+from kafkalog_reader.report.plan_step import brokers_text, counted
+from kafkalog_reader.report.spans import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.plan.plan import Plan
+
+_METADATA_UNSOUND: Final = "the metadata log is not sound: read below before a node starts"
+_METADATA_ABSENT: Final = "no metadata log was supplied: read below before a node starts"
+_MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
+_SHOWN: Final = 10
+"""Maximum missing log directories that are named; ``--format json`` has all."""
+
+
+def headline(plan: Plan) -> str:
+    """What is missing, the order of starts and what it loses, and what is lost already."""
+    answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
+    answer = with_quorums(plan, answer)
+    answer = " ".join((answer, *went_back_texts(plan)))
+    if plan.exchanged:
+        answer = (
+            f"{plan.exchanged[0].upper()}{plan.exchanged[1:]}: exchange them or their mounts "
+            "first, because no broker starts with those of another. If only the labels are wrong: "
+            f"{_lowered(answer)}"
+        )
+    missing = plan.missing_directories
+    if not missing:
+        return answer
+    it, is_, exists = ("it", "is", "exists") if len(missing) == 1 else ("they", "are", "exist")
+    said = ", and ".join(each.message for each in missing[:_SHOWN])
+    return (
+        f"{said[0].upper()}{said[1:]}. If {it} {exists}, supply what is missing and make this plan "
+        f"again. Only if {it} {is_} lost: {_lowered(answer)}"
+    )
+
+
+def _headline(plan: Plan) -> str:
+    answer = _answer(plan)
+    if not plan.unanswered:
+        return answer
+    if plan.is_one_broker:
+        return f"When that is settled: {_lowered(answer)}"
+    return f"The other {counted(len(plan.choices), 'partition', 'partitions')}: {_lowered(answer)}"
+
+
+def _answer(plan: Plan) -> str:
+    first = [*_first(plan)]
+    if not first:
+        return _order(plan)
+    again = listed([*first, "make this plan again"])
+    then = again if plan.waits_for_files else f"{first[0]} (step 1)"
+    if plan.renamed:  # what the order of starts loses then was not compared
+        return f"First {then}. Before that, start no broker: its start may delete those segments."
+    if plan.files_first:
+        return f"First {then}. Before that, start no broker."
+    return f"First {then}. Without that: {_lowered(_order(plan))}"
+
+
+def _first(plan: Plan) -> Iterator[str]:
+    """What is done to files before there is a plan of everything."""
+    yield from dict.fromkeys(f"{each.what} ({each.code})" for each in plan.files_first)
+    if plan.merged:
+        yield f"make {counted(len(plan.merged), 'sound log', 'sound logs')} of damaged copies"
+    if placed := sum(choice.takes_merged_log for choice in plan.merged):
+        yield f"put {'it' if placed == 1 else 'them'} in place"
+    renamed = len(plan.renamed)
+    if renamed:
+        yield f"give segments of {counted(renamed, 'partition', 'partitions')} their names back"
+    if repaired := sum(bool(c.repairs and not c.takes_merged_log) for c in plan.waiting):
+        yield f"repair files of {counted(repaired, 'partition', 'partitions')}"
+
+
+def _order(plan: Plan) -> str:
+    lost = plan.lost
+    others = "other " if plan.unanswered else ""
+    count = counted(len(plan.choices), f"{others}partition", f"{others}partitions")
+    if plan.is_one_broker:
+        (broker,) = plan.brokers
+        if not plan.has_work:
+            what = "no whole record" if plan.tails else "nothing"
+            but = f", {_but(plan)}" if plan.open_findings else ""
+            return f"Starting broker {broker} removes {what} from its {count}{but}."
+        taken = lost_words(lost) if lost else "no record"
+        return f"Starting broker {broker} removes {taken}."
+    is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
+    is_partial |= bool(plan.went_back or plan.empty_directories)
+    starts = [brokers_text(start.brokers) for start in plan.order.starts]
+    order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
+    if plan.empty_directories:
+        several = "" if len(plan.empty_directories) == 1 else "s"
+        starts_last = (
+            f"the broker{several} whose log director{'ies are' if several else 'y is'} empty"
+        )
+        order = f"start {', then '.join((*starts, starts_last))}"
+    if preparations := list(_preparations(plan)):
+        order = f"{listed(preparations)} while all are stopped, then {order}"
+    if plan.reassigned:
+        copies = counted(sum(len(c.reassigned) for c in plan.reassigned), "copy", "copies")
+        order = f"{order}, then replace {copies} by reassignments"
+    if plan.open_findings and not plan.has_work:
+        what = "whole records" if plan.tails else "records"
+        return f"No start and no election loses {what}, {_but(plan)}."
+    if not plan.has_work:
+        what = "No whole record" if plan.tails else "Nothing"
+        return f"Nothing to do: {order}. {what} is lost."
+    order = f"{order[0].upper()}{order[1:]}."
+    but = f", {_but(plan)}" if plan.open_findings else ""
+    if not lost and plan.unreadable:
+        return f"{order} No record is deleted then, but {_unreadable(plan)}."
+    if not lost:
+        what = "No whole record" if plan.tails else "Nothing"
+        if is_partial:
+            what = "No supplied record"
+        return f"{order} {what} is lost then{but}."
+    supplied = ", of what was supplied" if is_partial else ""
+    text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first.{_zeros_text(plan)}"
+    if plan.unreadable:
+        text = f"{text} And {_unreadable(plan)}."
+    return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
+
+
+def _preparations(plan: Plan) -> Iterator[str]:
+    """What is done to files before the first start."""
+    if missing := len(plan.missing_directories):
+        yield f"restore {counted(missing, 'log directory', 'log directories')}"
+    if plan.set_aside:
+        yield f"move {counted(len(plan.set_aside), 'copy', 'copies')} aside"
+    if plan.order.replaced:
+        yield f"replace {counted(len(plan.order.replaced), 'copy', 'copies')}"
+    if files := sum(len(step.files) for step in file_steps(plan)):
+        yield f"write {counted(files, 'file', 'files')}"
+
+
+def _unreadable(plan: Plan) -> str:
+    names = [shown(each.name) for each in plan.unreadable]
+    which = partitions_text(names)
+    copy = "its leader's copy" if len(names) == 1 else "their leaders' copies"
+    return f"{which} cannot be read past the damage of {copy}"
+
+
+def _zeros_text(plan: Plan) -> str:
+    """That the number of records in damaged batches is no bound where zeros follow them."""
+    names = [c.name for c in plan.losing if c.has_zeros_at_end and c.lost_records.damaged]
+    if not names:
+        return ""
+    which = partitions_text(names)
+    return f" More may have been where zeros end the log of {which}: how many is unknown."
+
+
+def _but(plan: Plan) -> str:
+    if plan.may_lack_metadata:
+        return f"but {_METADATA_ABSENT}"
+    if _is_metadata_unsound(plan):
+        return f"but {_METADATA_UNSOUND}"
+    if all(each.code in _MISSING or each in plan.empty_directories for each in plan.open_findings):
+        return "but not every replica is here"
+    of_directories = all(each.log_directory is not None for each in plan.open_findings)
+    return f"but not every {'log directory' if of_directories else 'copy'} is sound"
+
+
+def _is_metadata_unsound(plan: Plan) -> bool:
+    """Whether the open findings are about the metadata log and nothing else."""
+    findings = plan.open_findings
+    return bool(findings) and all(
+        each.name == METADATA_LOG or each.code == METADATA_BEHIND for each in findings
+    )
+
+
+def _lowered(text: str) -> str:
+    return f"{text[0].lower()}{text[1:]}"
