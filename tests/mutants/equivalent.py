@@ -441,6 +441,12 @@ EQUIVALENT: Final = (
         reason="an end with which it is compared is at least 1",
     ),
     Equivalent(
+        path="kafkalog_reader/audits/comparison/compared_replicas.py",
+        line="if fork is None or fork >= low:",
+        changed="if fork is None or fork > low:",
+        reason="where two logs part, each has an offset: neither ends there",
+    ),
+    Equivalent(
         path="spark_datasource/known_plans.py",
         line=_FEW_FOLDERS % "1",
         changed=_FEW_FOLDERS % "2",
