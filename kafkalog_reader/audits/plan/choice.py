@@ -131,7 +131,7 @@ class Choice:
         is_sound: whether the leader's copy has no damaged batch.
         unreadable_from: the first damage that a leader's log still has after its start; no other
             copy can be made of that log then.
-        has_zeros_at_end: whether the longest copies end with zeros, where more may have been.
+        zeros_at_end: how many zero bytes end the longest copies, where records may have been.
         log_starts: log start offsets by broker.
         cluster_id: of the copies; None if it is unknown.
     """
@@ -173,7 +173,7 @@ class Choice:
     allows_unclean: bool = False
     is_sound: bool = True
     unreadable_from: int | None = None
-    has_zeros_at_end: bool = False
+    zeros_at_end: int = 0
     log_starts: Mapping[int, int] = field(default_factory=dict)
     cluster_id: str | None = None
 
