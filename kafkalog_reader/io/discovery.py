@@ -208,7 +208,7 @@ class _Search:
             return 1  # already added under another name
         self._looked_into.add(key)
         self._searched.append(path)
-        folder = look_into(path, follow_links=self.context.follow_links)
+        folder = look_into(path, self.context)
         if folder.kind is FolderKind.LOG_DIRECTORY:
             self.roots[key] = self._described(path, argument, is_whole=True)
             return 1

@@ -49,6 +49,10 @@ _FEW_FOLDERS: Final = "few = list(islice(folders, self._max_folders + %s))"
 _MOMENTS: Final = (
     'attribute=("timestamp",), value=numbers if isinstance(pushed, In) else numbers[%s]'
 )
+_KEPT_OF: Final = "kept_of.append((kept[%s], copies))"
+_WRONG: Final = (
+    'names = f"option {wrong[%s]} does" if len(wrong) == 1 else f"options {\', \'.join(wrong)} do"'
+)
 _KEPT: Final = "found[topic, partition] = kept[%s]"
 EQUIVALENT: Final = (
     Equivalent(
@@ -453,6 +457,18 @@ EQUIVALENT: Final = (
         line=_KEPT % "0",
         changed=_KEPT % " -1",
         reason="no two copies have the same path",
+    ),
+    Equivalent(
+        path="spark_datasource/stream.py",
+        line=_KEPT_OF % "0",
+        changed=_KEPT_OF % " -1",
+        reason="no two copies have the same path",
+    ),
+    Equivalent(
+        path="spark_datasource/option_names.py",
+        line=_WRONG % "0",
+        changed=_WRONG % " -1",
+        reason="there is one name",
     ),
     Equivalent(
         path="spark_datasource/stream.py",

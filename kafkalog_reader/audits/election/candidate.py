@@ -73,3 +73,8 @@ class Candidate:
     @property
     def broker_id(self) -> int | None:
         return self.replica.broker_id
+
+    @property
+    def hides_committed(self) -> bool:
+        """Whether damage in its log stops consumers before what is, or may be, committed."""
+        return self.unreadable_from is not None and self.unreadable_from < self.bounds.possible

@@ -135,6 +135,7 @@ class Election:
         return (
             lacking.known,
             lacking.possible,
+            candidate.hides_committed,
             bool(candidate.cut_transactions) or self.is_silent,
             candidate.unreplaceable,
             lacking.total,
@@ -193,17 +194,19 @@ def ranked(held: Iterable[Election]) -> tuple[Election, ...]:
     """Order elections: by committed records first, by the length of the log almost last.
 
     No record that was certainly not committed justifies an unclean election: of leaders that lack
-    the same committed records, those come first that Kafka elects by itself.
+    the same committed records, and let consumers read them, those come first that Kafka elects by
+    itself. Damage stays on a leader for ever, and no follower gets past it.
     """
 
     def cost(election: Election) -> tuple[int | float, ...]:
         candidate = election.candidate
         assert candidate.log is not None
         broker_id = candidate.broker_id
-        known, possible, *others = election.cost
+        known, possible, is_hiding, *others = election.cost
         return (
             known,
             possible,
+            is_hiding,
             candidate.is_member is False,
             *others,
             -candidate.last_leader_epoch,

@@ -50,7 +50,8 @@ def lost_ranges(
 
     Before the election, all readable records count that are at or above both the log start of their
     replica, which may be inside a batch, and that of the leader: what retention or a client deleted
-    there is not a loss of the election. Where the leader lost its beginning, it is one: followers
+    there is not a loss of the election, and what it deletes there at the start is none if another
+    copy has deleted it, too. Where the leader lost its beginning, it is one: followers
     take over its log start, and delete what is below. What is damaged on every copy is counted
     apart. After the election, the records count that the leader holds after its start; those of its
     damaged batches only if a follower keeps them intact.
@@ -70,9 +71,11 @@ def lost_ranges(
     assert log is not None
     by_replica = _by_replica(candidates)
     kept = {each.follower.replica: (each.log_start_offset, each.kept_until) for each in followers}
-    first_counted = min(leader.log_start_offset, log.log_start_offset)
-    if leader.is_start_lost:
-        first_counted = 0
+    first_counted = 0
+    if not leader.is_start_lost:
+        others = (each for each in candidates if each is not leader and not each.is_start_lost)
+        deleted = max((each.log_start_offset for each in others), default=0)
+        first_counted = min(max(leader.log_start_offset, deleted), log.log_start_offset)
     lost: list[LostRange] = []
     apart: list[LostRange] = []
 

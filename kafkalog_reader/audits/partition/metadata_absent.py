@@ -11,25 +11,21 @@ from __future__ import annotations
 import os
 import posixpath
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.catalogue.actions import FIND_METADATA_LOG
 from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
+from kafkalog_reader.audits.integrity.partial_copy import is_whole_directory
 from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.io.evidence import PartitionDirectory
-from kafkalog_reader.io.names import BOOTSTRAP_CHECKPOINT, LOCK, METADATA_TOPIC
+from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence, LogDirectory
     from kafkalog_reader.tables.request import ReadRequest
-
-_OF_NODES: Final = (BOOTSTRAP_CHECKPOINT, LOCK)
-_KRAFT: Final = 1
-"""Lowest version of ``meta.properties`` without ZooKeeper."""
 
 
 def metadata_absent_findings(evidence: Evidence, request: ReadRequest) -> Iterator[Finding]:
@@ -44,7 +40,7 @@ def metadata_absent_findings(evidence: Evidence, request: ReadRequest) -> Iterat
         roots[root.cluster_id].append(root)
     in_part = {each.log_directory.cluster_id for each in evidence.given}
     for cluster_id, own in roots.items():
-        if cluster_id in in_part or not all(map(_is_whole, own)) or _has_metadata_log(own):
+        if cluster_id in in_part or not all(map(is_whole_directory, own)) or _has_metadata_log(own):
             continue
         holders = {
             each.log_directory
@@ -53,19 +49,6 @@ def metadata_absent_findings(evidence: Evidence, request: ReadRequest) -> Iterat
         }
         if holders:
             yield _absent(own, min(holders, key=own.index))
-
-
-def _is_whole(root: LogDirectory) -> bool:
-    """Whether it is a log directory of a KRaft node that was copied as a whole.
-
-    Up to release 4.3 ``kafka-storage.sh format`` writes bootstrap.checkpoint into each, and every
-    node makes a .lock there. Copies of some folders and their checkpoints have neither.
-    """
-    return (
-        (root.meta_version or 0) >= _KRAFT
-        and any(os.path.lexists(posixpath.join(root.path, name)) for name in _OF_NODES)
-        and not is_part_of_log_directory(root)
-    )
 
 
 def _has_metadata_log(roots: Sequence[LogDirectory]) -> bool:

@@ -31,6 +31,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND, S
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.file_repair import Copy, FileRepair, move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.partial_copy import had_metadata_log
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.errors import LocatedError
@@ -101,11 +102,33 @@ def with_quorum_actions(
         yield from _behind(sound, best, controllers)
     if controllers == {each.broker_id for each in empty}:
         yield from (_without_log(each, best, controllers) for each in empty)
+        return
+    seats = [e.directory.log_directory for e in audit.everyone if e.broker_id in controllers]
+    wiped = [each for each in empty if had_metadata_log(each, seats)]
+    if len(wiped) > len(controllers) // 2:
+        yield from (_without_log(each, best, controllers, of_majority=wiped) for each in wiped)
 
 
-def _without_log(root: LogDirectory, best: ReplicaAudit, controllers: set[int | None]) -> Finding:
-    """KL-525 for a controller whose log directory has no metadata log, like all others."""
+def _without_log(
+    root: LogDirectory,
+    best: ReplicaAudit,
+    controllers: set[int | None],
+    *,
+    of_majority: Sequence[LogDirectory] = (),
+) -> Finding:
+    """KL-525 for a controller whose log directory has no metadata log.
+
+    Like all others, or ``of_majority``: those elect a leader with an empty log among themselves.
+    """
     is_alone = len(controllers) == 1
+    result = f"the {best.log_end:,} metadata records of {best.name} are on no controller"
+    if of_majority:
+        count = f"{len(of_majority)} of {len(controllers)}"
+        result = (
+            f"so do {count} controllers: if {best.name} starts later, they elect a leader without "
+            f"topics, its {best.log_end:,} metadata records are cut, and brokers set their "
+            "partitions aside"
+        )
     path = posixpath.join(root.path, f"{METADATA_TOPIC}-0")
     copy = Copy(
         source=best.directory.path.rstrip("/"), node=best.name, path=path, leave_out=QUORUM_STATE
@@ -113,12 +136,11 @@ def _without_log(root: LogDirectory, best: ReplicaAudit, controllers: set[int | 
     return finding(
         CONTROLLERS_BEHIND,
         f"controller {root.broker_id} has no {METADATA_TOPIC}-0: if this is its metadata.log.dir, "
-        f"it starts with an empty log, and the {best.log_end:,} metadata records of {best.name} "
-        "are on no controller",
+        f"it starts with an empty log, and {result}",
         directory=PartitionDirectory(
             path=path, log_directory=root, topic=METADATA_TOPIC, partition=0
         ),
-        severity="C" if is_alone else "H",
+        severity="C" if is_alone or of_majority else "H",
         confidence="possible",
         actions=(REPLACE_METADATA_LOG,) if is_alone else _OF_SEVERAL,
         repairs=(copy,) if is_alone else (),

@@ -131,6 +131,8 @@ class Choice:
         is_sound: whether the leader's copy has no damaged batch.
         unreadable_from: the first damage that a leader's log still has after its start; no other
             copy can be made of that log then.
+        stay_damaged: brokers whose copy keeps its damage behind a sound leader: no follower fetches
+            again what it has.
         zeros_at_end: how many zero bytes end the longest copies, where records may have been.
         log_starts: log start offsets by broker.
         cluster_id: of the copies; None if it is unknown.
@@ -173,6 +175,7 @@ class Choice:
     allows_unclean: bool = False
     is_sound: bool = True
     unreadable_from: int | None = None
+    stay_damaged: tuple[int, ...] = ()
     zeros_at_end: int = 0
     log_starts: Mapping[int, int] = field(default_factory=dict)
     cluster_id: str | None = None

@@ -212,6 +212,15 @@ def choice_of(
         allows_unclean=allows_unclean,
         is_sound=not best.candidate.damaged,
         unreadable_from=unreadable_from,
+        stay_damaged=tuple(
+            sorted(
+                _broker(each.follower)
+                for each in best.followers
+                if unreadable_from is None
+                and each.follower.unreadable_from is not None
+                and _broker(each.follower) not in aside
+            )
+        ),
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
         cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
     )

@@ -249,7 +249,7 @@ class Plan:
         named |= {each.choice.name for each in self.order.replaced}
         named |= {c.name for c in self.choices if c.lost or c.refetching or c.epoch_rows}
         named |= {c.name for c in self.reassigned}
-        named -= {c.name for c in self.unreadable}
+        named -= {c.name for c in self.choices if c.unreadable_from is not None or c.stay_damaged}
         return frozenset(named | {c.name for c in self.merged})
 
     @property

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
 from kafkalog_reader.audits.election.missing_directories import missing_directories
+from kafkalog_reader.audits.integrity.partial_copy import had_metadata_log
 from kafkalog_reader.audits.quorum.metadata_batches import Parting, parting
 from kafkalog_reader.audits.quorum.metadata_copy import (
     MetadataCopy,
@@ -24,11 +25,7 @@ from kafkalog_reader.audits.quorum.metadata_copy import (
 )
 from kafkalog_reader.audits.quorum.rolled_back import RolledBack, rolled_back
 from kafkalog_reader.errors import LocatedError, UsageError
-from kafkalog_reader.io.log_directory import (
-    are_disks_exchanged,
-    exchanged_labels,
-    live_partitions,
-)
+from kafkalog_reader.io.log_directory import are_disks_exchanged, exchanged_labels
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -284,7 +281,9 @@ def _read_quorum(
         held = {each.directory.log_directory.path for each in copies}
         held |= {each.directory.log_directory.path for each in unread}
         spare = (each for each in roots if each.path not in held and each.broker_id not in nodes)
-        emptied = {e.broker_id: e for e in reversed([*spare]) if _is_emptied(e, voters)}
+        seats = [each.directory.log_directory for each in copies]
+        seats = [each for each in seats if voters.voter_at(each.broker_id, each.directory_id)]
+        emptied = {e.broker_id: e for e in reversed([*spare]) if _is_emptied(e, voters, seats)}
         copies += map(missing_log, emptied.values())
     return Quorum(
         cluster_id=cluster_id,
@@ -301,7 +300,7 @@ def _without(copy: MetadataCopy, roots: Sequence[LogDirectory]) -> str:
     return shlex.join(["kafkalog", "quorum", *paths])
 
 
-def _is_emptied(root: LogDirectory, voters: VoterSet) -> bool:
+def _is_emptied(root: LogDirectory, voters: VoterSet, seats: Sequence[LogDirectory]) -> bool:
     """Whether a log directory without a metadata log is a voter's: it starts with an empty one.
 
     With voters from the configuration only the node id tells, so that a directory of a broker's
@@ -309,7 +308,7 @@ def _is_emptied(root: LogDirectory, voters: VoterSet) -> bool:
     """
     if voters.voter_at(root.broker_id, root.directory_id) is None:
         return False
-    return voters.is_dynamic or not live_partitions(root)
+    return voters.is_dynamic or had_metadata_log(root, seats)
 
 
 def _order(copy: MetadataCopy) -> tuple[float, str]:

@@ -101,13 +101,15 @@ def test_what_followers_keep_apart_is_lacking_but_not_lost(tmp_path: Path) -> No
         assert [r.first_offset for r in lacking] == sorted(r.first_offset for r in lacking)
 
 
-def election(broker_id: int | None, end: int = 9, **fields: Any) -> Election:
+def election(broker_id: int | None, end: int = 9, *, committed: int = 5, **fields: Any) -> Election:
     """One that loses nothing; the fields are of ``CommitCount``, ``Candidate`` or ``Election``."""
     counts = {name: fields.pop(name) for name in CommitCount.__slots__ if name in fields}
     apart = fields.pop("apart", CommitCount())
     candidate = Candidate(
         replica=bare(broker_id),
-        bounds=CommitBounds(known=0, possible=0, high=0, log_end=end, superseded=None),
+        bounds=CommitBounds(
+            known=committed, possible=committed, high=committed, log_end=end, superseded=None
+        ),
         log=EpochLog(cache=LeaderEpochCache(), log_start_offset=0, log_end_offset=end),
         log_start_offset=0,
         log_end_offset=end,
@@ -132,6 +134,7 @@ def election(broker_id: int | None, end: int = 9, **fields: Any) -> Election:
 WORSE: list[dict[str, Any]] = [
     {"known": 1},
     {"possible": 1},
+    {"unreadable_from": 4},
     {"is_member": False},
     {"cut_transactions": (3,)},
     {"unreplaceable": 1},
@@ -143,6 +146,7 @@ WORSE: list[dict[str, Any]] = [
 """What speaks against a leader, the worst first (reference, 4.9).
 
 Membership comes earlier than there: no record that was not committed justifies an unclean election.
+Only damage before committed records does: consumers stop there, and it stays on a leader for ever.
 """
 
 
@@ -154,6 +158,11 @@ def test_each_criterion_outweighs_all_that_come_after_it(number: int) -> None:
     worse = election(1, **WORSE[number])
     assert order(ranked([worse, election(2, **later)])) == [2, 1]
     assert order(ranked([worse, election(2)])) == [2, 1]
+
+
+def test_damage_behind_what_was_committed_justifies_no_unclean_election() -> None:
+    damaged = election(1, unreadable_from=5, damaged=1)
+    assert order(ranked([election(2, is_member=False), damaged])) == [1, 2]
 
 
 def test_equal_leaders_are_ordered_by_their_id_and_an_unknown_one_is_last() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from fixtures.builder import cluster, data_batch, replica
@@ -89,6 +90,18 @@ def write_controllers(
             for node, each in nodes.items()
         },
     )
+    return root
+
+
+def write_combined(root: Path, *, is_whole: bool = True) -> Path:
+    """Nodes that are broker and controller in one; only node 3 still has its metadata log."""
+    write_controllers(root, dict.fromkeys((1, 2, 3), "112"))
+    for path in root.iterdir():
+        (path / "t-0").mkdir()
+        if is_whole:
+            (path / ".lock").touch()
+    for node in (1, 2):
+        rmtree(root / f"broker-{node}" / "__cluster_metadata-0")
     return root
 
 

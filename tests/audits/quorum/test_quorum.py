@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.quorum.outcome import Verdict
 from kafkalog_reader.audits.quorum.quorum import read_quorums
 from kafkalog_reader.io.discovery import discover
-from tests.audits.quorum.controllers import audited, copy_of, winners, write_controllers
+from tests.audits.quorum.controllers import (
+    audited,
+    copy_of,
+    winners,
+    write_combined,
+    write_controllers,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +61,23 @@ def test_a_node_without_a_metadata_log_has_one_vote_whatever_its_disks(tmp_path:
     assert [each.node_id for each in audit.quorum.copies] == [1, 2, 3]
     assert [len(each.votes) for each in audit.outcomes] == [3, 2, 1]
     assert {each.node_id for each in audit.start_first} == {2, 3}
+
+
+def test_a_majority_without_a_metadata_log_elects_a_leader_with_an_empty_one(
+    tmp_path: Path,
+) -> None:
+    """Brokers 1 and 2 of 3.3.2 did so before node 3 started, and deleted every partition."""
+    audit = audited(write_combined(tmp_path))
+    assert audit.verdict is Verdict.MAY_LOSE
+    assert audit.is_unsafe
+    assert {each.node_id for each in audit.start_first} == {3, 1}
+
+
+def test_part_of_a_log_directory_does_not_show_that_the_metadata_log_is_gone(
+    tmp_path: Path,
+) -> None:
+    audit = audited(write_combined(tmp_path, is_whole=False))
+    assert audit.verdict is Verdict.NO_MAJORITY
 
 
 def test_a_wrong_cluster_id_makes_no_second_quorum(tmp_path: Path) -> None:
