@@ -25,6 +25,7 @@ class UnreadableRegion:
         goes_on: whether a sound batch follows in the same file.
         end: the problem where it begins.
         problem: the same in words.
+        magic: where it begins, if the magic is unknown.
         begins_batch: its first bytes may be those of a batch, with a possible offset.
         begun_records: how many client records the batch that its first bytes begin holds at most,
             by its header; 0 if they do not say.
@@ -39,6 +40,7 @@ class UnreadableRegion:
     next_offset: int | None
     end: ScanEnd
     problem: str
+    magic: int | None = None
     goes_on: bool = False
     begins_batch: bool = False
     begun_records: int = 0
