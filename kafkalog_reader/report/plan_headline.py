@@ -13,6 +13,7 @@ from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.lost_already_text import lost_already_text, went_back_texts
 from kafkalog_reader.report.open_finding_text import partitions_text
 from kafkalog_reader.report.plan_file_steps import file_steps
+from kafkalog_reader.report.plan_quorum_steps import with_quorums
 from kafkalog_reader.report.plan_step import brokers_text, counted
 from kafkalog_reader.report.spans import listed
 
@@ -31,13 +32,7 @@ _SHOWN: Final = 10
 def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
-    if any(each.quorum.rolled_back.lost_end for each in plan.unsafe_quorums):
-        answer += " Lost already: committed metadata, which no supplied copy has (kafkalog quorum)."
-    elif plan.unsafe_quorums:
-        answer += (
-            " But the controllers can elect a leader that loses metadata, or elect none: start "
-            "them as kafkalog quorum says."
-        )
+    answer = with_quorums(plan, answer)
     answer = " ".join((answer, *went_back_texts(plan)))
     if plan.exchanged:
         answer = (
