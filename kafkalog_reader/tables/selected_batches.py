@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest
 
-logger = logging.getLogger(__name__)
 
 _MAX_TOLD: Final = 100
 """Maximum places of one window that are reported one by one; the rest are counted."""
@@ -280,10 +278,9 @@ def _batch_error(run: BatchRun, batch: int, segment_slice: SegmentSlice) -> Loca
 
 
 def report_region(region: UnreadableRegion, segment_slice: SegmentSlice, damage: Damage) -> None:
-    where = region.where
     if segment_slice.is_log_end and region.is_unfinished:
-        logger.warning("%s: %s, the log ends here", where, region.description)
+        damage.log_ends(region)
         return
     next_offset = segment_slice.behind if region.next_offset is None else region.next_offset
     kind = UnsupportedFormatError if region.end is ScanEnd.UNKNOWN_MAGIC else CorruptRecordError
-    damage.left_out(kind(region.description, where), next_offset=next_offset)
+    damage.left_out(kind(region.description, region.where), next_offset=next_offset)

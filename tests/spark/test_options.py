@@ -243,7 +243,8 @@ def rows_of_the_page() -> dict[str, list[str]]:
 
 PAGE = rows_of_the_page()
 IN_WORDS = dict.fromkeys(
-    ("subscribe", "subscribePattern", "assign"), "all topics except `__cluster_metadata`"
+    ("subscribe", "subscribePattern", "assign"),
+    "all topics except `__cluster_metadata` (other tables: all topics)",
 )
 """Defaults that are no value of the option."""
 
