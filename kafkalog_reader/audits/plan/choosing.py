@@ -147,7 +147,7 @@ def choice_of(
             for each in held
             if _broker(each.candidate) not in equals
         ),
-        has_zeros_at_end=audit.has_zeros_at_end,
+        zeros_at_end=audit.zeros_at_end,
         merge=audit.merge,
         repairs=_without_markers(found, lost_at_start)
         | _repairs(found, is_lossy=bool(best.lacking_ranges)),
