@@ -275,11 +275,12 @@ def open(  # noqa: A001  kafkalog_reader.open
         LogLayoutError: nothing that Kafka writes is there.
         UnreadableFileError: the operating system refused.
     """
+    from kafkalog_reader.io.path_argument import absolute_argument
     from kafkalog_reader.io.read_context import ReadContext
     from kafkalog_reader.io.read_rate import ReadRate
 
     rate = None if max_rate is None else ReadRate(SIZE.check("max_rate", max_rate))
-    given = tuple(_paths_in(paths))
+    given = tuple(map(absolute_argument, _paths_in(paths)))
     context = ReadContext(follow_links=FLAG.check("follow_links", follow_links), rate=rate)
     return Log(registry.discovered(given, context), given)
 

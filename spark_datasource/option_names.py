@@ -33,6 +33,15 @@ READING: Final = {option.spark: name for name, option in OPTIONS.items() if opti
 """The Python names of the options of reading that Spark has, by their names there."""
 KNOWN: Final = (*_OF_SPARK, *READING)
 
+# What Spark has instead of options of Python and the terminal, by their names in lower case.
+_ELSEWHERE: Final = {
+    **{name: f"here it is {spark!r}" for spark, name in READING.items()},
+    "topic": "here it is 'subscribe'", "partition": "here it is 'assign'",
+    "from_offset": "here it is 'startingOffsets'", "to_offset": "here it is 'endingOffsets'",
+    "log_range_only": "here it is 'logRange'", "follow_links": "here it is 'followLinks'",
+    "limit": "use limit() of the DataFrame", "broker": "use 'replica', such as broker:2",
+}  # fmt: skip
+
 # Options of streams, which Spark's Kafka source ignores in a batch read, with a warning.
 OF_STREAMS: Final = (
     "maxOffsetsPerTrigger", "maxBytesPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay",
@@ -132,8 +141,10 @@ def _is_without_meaning(name: str) -> bool:
 def _refusal(name: str, known: Mapping[str, str]) -> str:
     if name.lower() in _REFUSED:
         return f"option {name} is refused, as by Spark's Kafka source: {_REFUSED[name.lower()]}"
-    return f"no option named {name!r}{nearest(name, known.values())}"
+    elsewhere = _ELSEWHERE.get(name.lower())
+    hint = f": {elsewhere}" if elsewhere else nearest(name, known.values())
+    return f"no option named {name!r}{hint}"
 
 
 def _is_unlike_all(name: str, known: Mapping[str, str]) -> bool:
-    return name.lower() not in _REFUSED and not nearest(name, known.values())
+    return name.lower() not in {*_REFUSED, *_ELSEWHERE} and not nearest(name, known.values())

@@ -236,7 +236,7 @@ def _positive(given: Mapping[str, str], option: str, greatest: int) -> int | Non
     try:
         count = parse_count(option, given[option])
     except OptionError:
-        count = 0
-    if not 0 < count <= greatest:
+        count = None
+    if count is None or not 0 < count <= greatest:
         raise OptionError(option, f"{given[option]!r} is not a number from 1 to {greatest}")
     return count

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import OptionError, UsageError
-from kafkalog_reader.io.object_uri import parse_object_uri
+from kafkalog_reader.io.path_argument import absolute_argument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ def parse_paths(given: Mapping[str, str]) -> tuple[str, ...]:
     if "path" in given and "paths" in given:
         raise UsageError("options path and paths exclude each other: load([a, b]) takes several")
     if "path" in given:
-        return (_absolute(given["path"]),)
+        return (absolute_argument(given["path"]),)
     if "paths" not in given:
         raise UsageError('no path given: spark.read.format("kafkalog").load("/path/to/kafka-logs")')
     try:
@@ -38,7 +38,7 @@ def parse_paths(given: Mapping[str, str]) -> tuple[str, ...]:
         raise UsageError(f'option paths: {given["paths"]}: write JSON like ["/mnt/b1", "/mnt/b2"]')
     if not paths:
         raise UsageError("load([]): no path given")
-    return tuple(map(_absolute, paths))
+    return tuple(map(absolute_argument, paths))
 
 
 def parse_metrics_path(given: Mapping[str, str]) -> str | None:
@@ -59,17 +59,3 @@ def parse_metrics_path(given: Mapping[str, str]) -> str | None:
         if any(each.match(pattern) for each in (folder, *folder.parents)):
             raise OptionError("metricsPath", f"{text!r} is inside {path}, which is only read")
     return str(folder)
-
-
-def _absolute(text: str) -> str:
-    if not text or "\0" in text:
-        return text  # discovery says what is wrong with it
-    path = Path(text)
-    if path.exists() or path.is_symlink():
-        return str(path.absolute())
-    named = _NAMED.fullmatch(text)
-    name, rest = (named[1], named[2]) if named else ("", text)
-    if _SCHEME.match(rest):
-        parse_object_uri(rest)  # refuses credentials before Spark has the path in a plan
-        return text
-    return name + str(Path(rest).absolute())

@@ -23,7 +23,13 @@ from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.log_tail import scan_tail
-from kafkalog_reader.tables.asked_offsets import LogBounds, asked_of, bounds_of, first_offset
+from kafkalog_reader.tables.asked_offsets import (
+    LogBounds,
+    asked_of,
+    bounds_of,
+    first_offset,
+    warn_of_no_high_watermark,
+)
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.log_unit import log_units
 from kafkalog_reader.tables.request import ReadRequest, Until
@@ -219,6 +225,8 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
             for replica in chosen_replicas(evidence, asked, expected):
                 if replica.topic is not None and replica.partition is not None:
                     found.setdefault((replica.topic, replica.partition), replica)
+                    if not self._kept:  # later, its broker may not have written one yet
+                        warn_of_no_high_watermark(replica, self.request)
                     # Only a warning: a directory that is copied again may still get the records.
                     lost = expected.missing_at_end(replica, scan_tail(replica).next_offset)
                     if lost is not None:

@@ -116,6 +116,43 @@ def test_a_plan_is_all_rows_in_parts_that_other_processes_read(log: kafkalog_rea
         log.records(limit=3).plan()
 
 
+def test_a_log_warns_once_of_what_it_skips(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster(tmp_path, {1: replica("0-4/e0", high_watermark=5)})
+    folder = tmp_path / "broker-1" / "t-0"
+    for name in (f"{5:020}.log", "../u-0"):
+        (folder / name).symlink_to(folder)
+    for _ in range(2):
+        caplog.clear()
+        log = kafkalog_reader.open(tmp_path)
+        for _ in range(2):
+            assert log.records(topic="t").count() == 5
+            assert [each for each in log.verify(threads=2) if each.topic == "t"]
+        assert len([each for each in caplog.messages if "not followed" in each]) == 2
+
+
+def test_a_salvage_notes_what_it_skips_although_it_was_said(tmp_path: Path) -> None:
+    cluster(tmp_path / "logs", {1: replica("0-4/e0", high_watermark=5)})
+    link = tmp_path / "logs" / "broker-1" / "t-0" / f"{5:020}.log"
+    link.symlink_to(tmp_path)
+    log = kafkalog_reader.open(tmp_path / "logs")
+    assert log.records().count() == 5
+    (salvaged,) = log.salvage(tmp_path / "saved")
+    assert f"{link}: symbolic link, not followed" in salvaged.warnings
+
+
+def test_another_working_directory_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster(tmp_path / "logs", {1: replica("0-4/e0", high_watermark=5)})
+    monkeypatch.chdir(tmp_path)
+    scan = kafkalog_reader.open("logs").table("records")
+    (task,) = scan.plan()
+    monkeypatch.chdir("/")
+    assert scan.count() == task.to_arrow().num_rows == len(scan.plan()) * 5 == 5
+
+
 def test_a_plan_takes_the_size_of_the_scan_or_its_own(log: kafkalog_reader.Log) -> None:
     whole = log.records(topic="codec-none")
     small = log.records(topic="codec-none", max_partition_bytes="4k")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogLayoutError, LogPosition, UnreadableFileError
 from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+from kafkalog_reader.io.exchanged_disks import warn_of_exchanged_disks
 from kafkalog_reader.io.folder import (
     FolderKind,
     Leftovers,
@@ -125,6 +126,7 @@ class _Search:
         counted = with_assumed_cluster((*self.roots.values(), *stand_ins))
         settled = dict(zip(counted, with_disks(list(counted.values())), strict=True))
         warn_of_labels(list(settled.values()))
+        warn_of_exchanged_disks(settled.values())
         self._warn_of_archives()
         clusters = {root.cluster_id for root in settled.values()}
         cluster = clusters.pop() if len(clusters) == 1 else None
@@ -208,7 +210,7 @@ class _Search:
             return 1  # already added under another name
         self._looked_into.add(key)
         self._searched.append(path)
-        folder = look_into(path, follow_links=self.context.follow_links)
+        folder = look_into(path, self.context)
         if folder.kind is FolderKind.LOG_DIRECTORY:
             self.roots[key] = self._described(path, argument, is_whole=True)
             return 1

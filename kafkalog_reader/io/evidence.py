@@ -208,8 +208,8 @@ class Evidence:
             in it.
         remote: folders of remote segments (KIP-405), which are no replicas; ``remote_part`` has
             the evidence of those who read them.
-        skipped: log directories behind symbolic links that were not followed. Of no broker it is
-            known then that all its log directories were supplied.
+        skipped: log directories behind symbolic links that were not followed. It is then
+            unknown for every broker whether all its log directories were supplied.
         empty: folders with nothing in them, found beside log directories.
     """
 
@@ -298,7 +298,7 @@ class Evidence:
             is_of_broker |= name.topic != METADATA_TOPIC
             if not request.selects(name.topic, name.partition) or entry.path in nested:
                 continue
-            if self.follow_links and not _is_new(entry, seen):
+            if self.follow_links and not _is_new(entry, seen, self.context):
                 continue
             yield PartitionDirectory(
                 path=entry.path,
@@ -310,8 +310,8 @@ class Evidence:
         silent = (REMOTE_INDEX_CACHE,) if is_of_broker else NOT_A_PARTITION
         for entry in others:
             if entry.name not in silent:
-                logger.warning(
-                    "%s: not the name of a partition directory, skipped", shown(entry.path)
+                self.context.warn(
+                    logger, entry.path, "not the name of a partition directory, skipped"
                 )
 
     def _folders(self, path: str) -> Iterator[os.DirEntry[str]]:
@@ -322,7 +322,7 @@ class Evidence:
                     sorted(entries, key=os.DirEntry.is_symlink) if self.follow_links else entries
                 )
                 for entry in ordered:
-                    if is_folder(entry, follow_links=self.follow_links):
+                    if is_folder(entry, self.context):
                         yield entry
         except OSError as error:
             raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
@@ -339,24 +339,24 @@ def by_partition(
             yield identity, tuple(same)
 
 
-def is_folder(entry: os.DirEntry[str], *, follow_links: bool) -> bool:
+def is_folder(entry: os.DirEntry[str], context: ReadContext) -> bool:
     """Whether a directory entry is a folder to search; warn if it is a link that is skipped."""
     if not entry.is_symlink():
         return entry.is_dir(follow_symlinks=False)
     leads_to_folder = os.path.isdir(entry.path)
-    if leads_to_folder and not follow_links:
-        logger.warning("%s: symbolic link, not followed", shown(entry.path))
-    return leads_to_folder and follow_links
+    if leads_to_folder and not context.follow_links:
+        context.warn(logger, entry.path, "symbolic link, not followed")
+    return leads_to_folder and context.follow_links
 
 
-def _is_new(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
+def _is_new(entry: os.DirEntry[str], seen: set[tuple[int, int]], context: ReadContext) -> bool:
     try:
         status = entry.stat(follow_symlinks=True)
     except OSError:
         return True  # opening it will report the problem
     key = (status.st_dev, status.st_ino)
     if key in seen:
-        logger.warning("%s: the same directory under a second name, skipped", shown(entry.path))
+        context.warn(logger, entry.path, "the same directory under a second name, skipped")
         return False
     seen.add(key)
     return True

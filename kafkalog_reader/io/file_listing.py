@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.read_context import ReadContext
 
 logger = logging.getLogger(__name__)
 
@@ -30,28 +31,28 @@ def listed_files(directory: PartitionDirectory) -> Sequence[os.DirEntry[str]]:
     try:
         return directory.context.entries(directory.path)
     except FileNotFoundError:  # a running broker removes deleted and moved partitions
-        logger.warning("%s: deleted since it was listed", shown(directory.path))
+        directory.context.warn(logger, directory.path, "deleted since it was listed")
         return ()
     except OSError as error:
         where = LogPosition(shown(directory.path))
         raise UnreadableFileError(error.strerror or str(error), where) from error
 
 
-def regular_file(entry: os.DirEntry[str], *, follow_links: bool) -> FileStatus | None:
+def regular_file(entry: os.DirEntry[str], context: ReadContext) -> FileStatus | None:
     """The status of a regular file; None, and a warning, for what must not be opened."""
     try:
         is_link = entry.is_symlink()
-        if is_link and not follow_links:
-            logger.warning("%s: symbolic link, not followed", shown(entry.path))
+        if is_link and not context.follow_links:
+            context.warn(logger, entry.path, "symbolic link, not followed")
             return None
-        status = entry.stat(follow_symlinks=follow_links)
+        status = entry.stat(follow_symlinks=context.follow_links)
     except FileNotFoundError:  # segments vanish while a live broker is copied; links may be broken
-        logger.warning("%s: deleted since it was listed", shown(entry.path))
+        context.warn(logger, entry.path, "deleted since it was listed")
         return None
     except OSError as error:
         where = LogPosition(shown(entry.path))
         raise UnreadableFileError(error.strerror or str(error), where) from error
     if not stat.S_ISREG(status.st_mode):
-        logger.warning("%s: not a regular file, skipped", shown(entry.path))
+        context.warn(logger, entry.path, "not a regular file, skipped")
         return None
     return status, os.path.realpath(entry.path) if is_link else None

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.evidence import is_folder
@@ -33,6 +33,9 @@ from kafkalog_reader.io.names import (
     shown,
 )
 from kafkalog_reader.io.remote_names import parse_remote_file_name
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.read_context import ReadContext
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +96,7 @@ class Leftovers:
         return ", ".join(parts)
 
 
-def look_into(path: str, *, follow_links: bool) -> Folder:
+def look_into(path: str, context: ReadContext) -> Folder:
     """List a folder as far as needed to classify it.
 
     Raises:
@@ -109,7 +112,7 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
     try:
         with os.scandir(path) as entries:
             for entry in entries:
-                if is_folder(entry, follow_links=follow_links):
+                if is_folder(entry, context):
                     if entry.name not in NOT_A_PARTITION:
                         folders.append(entry.path)
                 elif entry.name == CLEAN_SHUTDOWN:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.io.file_listing import FileStatus
+    from kafkalog_reader.io.read_context import ReadContext
 
 logger = logging.getLogger(__name__)
 
@@ -158,7 +159,7 @@ def _snapshots(directory: PartitionDirectory) -> list[tuple[int, int, SegmentFil
     found = []
     for entry in listed_files(directory):
         name = parse_metadata_snapshot_name(entry.name)
-        status = name and regular_file(entry, follow_links=directory.follow_links)
+        status = name and regular_file(entry, directory.context)
         if name and status:
             end_offset, leader_epoch = name
             files = {"log": (status[0], status[1] or entry.path)}
@@ -172,12 +173,11 @@ def _all_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
 
 def _listed_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
     files: dict[tuple[int, str], dict[str, FileStatus]] = {}
-    follow_links = directory.follow_links
     for entry in listed_files(directory):
-        name = _segment_file_name(entry)
+        name = _segment_file_name(entry, directory.context)
         if name is None:
             continue
-        status = regular_file(entry, follow_links=follow_links)
+        status = regular_file(entry, directory.context)
         if status is not None:
             files.setdefault((name.base_offset, name.suffix or ""), {})[name.kind] = status
     return tuple(
@@ -203,8 +203,8 @@ def _segment(
     )
 
 
-def _segment_file_name(entry: os.DirEntry[str]) -> SegmentFileName | None:
+def _segment_file_name(entry: os.DirEntry[str], context: ReadContext) -> SegmentFileName | None:
     name = parse_segment_file_name(entry.name)
     if name is None and entry.name.endswith(_FOREIGN_ENDINGS):
-        logger.warning("%s: not a name that Kafka gives a segment, skipped", shown(entry.path))
+        context.warn(logger, entry.path, "not a name that Kafka gives a segment, skipped")
     return name

@@ -10,6 +10,7 @@ import glob
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _NAMED: Final = re.compile(r"([^=/]+)=(.+)", re.DOTALL)
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+")
+_SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
 _FILE_SCHEME: Final = re.compile(r"file:(?=/)", re.IGNORECASE)
 MAX_NODE_ID: Final = 2**31 - 1
 
@@ -75,6 +77,24 @@ def parse_path_arguments(arguments: Sequence[str], context: ReadContext) -> Iter
             broker_id=int(name or "") if is_number else None,
             broker_label=None if is_number else name,
         )
+
+
+def absolute_argument(text: str) -> str:
+    """The same argument for other processes and later, when the working directory is another one.
+
+    Raises:
+        LogLayoutError: a URI holds credentials, or cannot be a path.
+    """
+    if not text or "\0" in text:
+        return text  # ``parse_path_arguments`` says what is wrong with it
+    name, path = (None, text) if os.path.lexists(text) else _take_apart(text)
+    if _SCHEME.match(path):
+        parse_object_uri(path)
+        return text
+    here = str(Path.cwd())
+    if has_magic(path) and not os.path.lexists(path):
+        here = glob.escape(here)
+    return ("" if name is None else f"{name}=") + str(Path(here, path))
 
 
 def _take_apart(text: str) -> tuple[str | None, str]:

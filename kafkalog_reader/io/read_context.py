@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kafkalog_reader.format.decompression_limit import DEFAULT_LIMITS, Limits
+from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable, Hashable, Sequence
 
     from kafkalog_reader.io.private_folder import Source
@@ -19,6 +21,8 @@ _T = TypeVar("_T")
 
 _MAX_LISTED: Final = 10_000
 """Maximum entries of a folder that is remembered; a larger one is listed again."""
+_MAX_SAID: Final = 10_000
+"""Warnings that are remembered, so that they are not repeated."""
 _UNKNOWN: Final[Any] = object()
 
 
@@ -76,6 +80,15 @@ class ReadContext:
     threads: Threads | None = field(default=None, compare=False, repr=False)
     sources: tuple[Source, ...] = field(default=(), compare=False, repr=False)
     look: Look | None = field(default=None, compare=False, repr=False)
+    _said: set[tuple[str, str]] = field(default_factory=set, compare=False, repr=False)
+
+    def warn(self, logger: logging.Logger, path: str, problem: str) -> None:
+        """Warn of what is skipped at a path, once for all that is read with this context."""
+        if (path, problem) in self._said:
+            return
+        if len(self._said) < _MAX_SAID:
+            self._said.add((path, problem))
+        logger.warning("%s: %s", shown(path), problem)
 
     def once(
         self, key: Hashable, read: Callable[[], _T], keep: Callable[[_T], bool] = lambda _: True
@@ -104,6 +117,10 @@ class ReadContext:
     def following_links(self) -> ReadContext:
         """The same, but links are followed, as a broker does."""
         return replace(self, follow_links=True)
+
+    def warning_again(self) -> ReadContext:
+        """The same, but what was warned of before is said once more."""
+        return replace(self, _said=set())
 
     def looking_again(self) -> ReadContext:
         """The same, without what was read before."""

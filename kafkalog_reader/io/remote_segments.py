@@ -71,7 +71,7 @@ def _listed(directory: PartitionDirectory) -> tuple[RemoteSegment, ...]:
         name = parse_remote_file_name(entry.name)
         if name is None:
             continue
-        status = regular_file(entry, follow_links=directory.follow_links)
+        status = regular_file(entry, directory.context)
         if status is not None:
             key = name.base_offset, name.segment_id
             files.setdefault(key, {})[name.kind] = status

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.deleted_elsewhere import expires_elsewhere_too
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
@@ -31,7 +32,7 @@ _DOWN: Final = frozenset({StartOutcome.DIRECTORY_OFFLINE, StartOutcome.BROKER_AB
 
 def start_trouble(audit: PartitionAudit) -> tuple[tuple[str, str], ...]:
     """For each replica that loses something or is not served: what happens, and why."""
-    troubles = map(_trouble, audit.replicas)
+    troubles = (_trouble(each) for each in audit.replicas if not expires_elsewhere_too(audit, each))
     return tuple(each for each in troubles if each is not None)
 
 

@@ -97,7 +97,9 @@ def salvage(
     refused: list[str] = []
     is_finished = False
     try:
-        for copies, unread, others, lacking in groups:
+        for chosen, unread, others, lacking in groups:
+            # The manifest has what is skipped, even if ``discover`` has said it.
+            copies = [each.within(each.context.warning_again()) for each in chosen]
             salvaged = SalvagedPartition(directory=copies[0], unread_copies=len(unread))
             salvaged.lacking = list(_asked(lacking, request))
             of_partition = supplied.get(copies[0].identity, copies)

@@ -21,10 +21,10 @@ from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.log_unit import log_start_offset, slices_of
+from kafkalog_reader.tables.open_transactions import stable_up_to
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.request import READ_COMMITTED, ReadRequest, Until
 from kafkalog_reader.tables.time_index_end import last_timestamp
-from kafkalog_reader.tables.transaction_states import last_stable_offset
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
@@ -89,6 +89,11 @@ def first_offset(replica: PartitionDirectory, request: ReadRequest) -> int:
     return _AskedOffsets(replica, request, ExpectedEnds()).first
 
 
+def warn_of_no_high_watermark(replica: PartitionDirectory, request: ReadRequest) -> None:
+    """Warn where reading ends at the high watermark, and no file of this copy has one."""
+    _AskedOffsets(replica, request, ExpectedEnds()).warn_of_no_high_watermark()
+
+
 class _AskedOffsets:
     def __init__(
         self, replica: PartitionDirectory, request: ReadRequest, expected: ExpectedEnds
@@ -104,6 +109,7 @@ class _AskedOffsets:
         request = self._request
         if request.isolation == READ_COMMITTED or request.until is not Until.LOG_END:
             self._check_log_end()  # reading will end before the end of the log
+            self.warn_of_no_high_watermark()
             request = self._until(request)
         if self._asks_for_bounds():
             stop = self._stop(request)
@@ -180,7 +186,7 @@ class _AskedOffsets:
             request = _ending_at(request, committed)
         if request.isolation != READ_COMMITTED and request.until is not Until.LAST_STABLE_OFFSET:
             return request
-        stable = last_stable_offset(self._replica, committed, request.mode)
+        stable = stable_up_to(self._replica, committed, request.mode)
         if stable is not None:
             return _ending_at(request, stable)
         logger.warning(
@@ -192,9 +198,24 @@ class _AskedOffsets:
 
     def _high_watermark(self) -> int:
         """The offset up to which the files of this copy prove records committed."""
+        return min(max([self._log_start, *self._committed()]), self._log_end)
+
+    def _committed(self) -> list[int]:
         root = self._replica.log_directory
-        rows = [checkpointed_offsets(root, name).get(self._key, 0) for name in _COMMITTED]
-        return min(max(self._log_start, *rows), self._log_end)
+        rows = (checkpointed_offsets(root, name).get(self._key) for name in _COMMITTED)
+        return [row for row in rows if row is not None]
+
+    def warn_of_no_high_watermark(self) -> None:
+        if (
+            self._request.until is not Until.LOG_END
+            and not self._committed()
+            and self._log_start < self._log_end
+        ):
+            logger.warning(
+                "%s: replication-offset-checkpoint has no high watermark of %s, so none of its "
+                "records is known to be committed and read; until=logEnd reads all",
+                shown(self._replica.path), self._name,
+            )  # fmt: skip
 
     def _asked_start(self, stop: int) -> int | None:
         request = self._request

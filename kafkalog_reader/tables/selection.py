@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import OptionError, UsageError
+from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.io.remote_part import with_remote
 from kafkalog_reader.tables.names import nearest
@@ -98,9 +99,8 @@ def _elsewhere(
     (topic, partition), brokers = min(left.items())
     more = f" and {len(left) - 1:,} more" if len(left) > 1 else ""
     return (
-        f": according to the metadata log {shown(topic)}-{partition} is on "
-        f"broker{'s' if len(brokers) > 1 else ''} {' and '.join(map(str, brokers))}, and no copy "
-        f"of it{more} was supplied (kafkalog verify says whether it is lost)"
+        f": according to the metadata log {shown(topic)}-{partition} is on {joined_ids(brokers)}, "
+        f"and no copy of it{more} was supplied (kafkalog verify says whether it is lost)"
     )
 
 

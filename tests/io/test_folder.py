@@ -9,6 +9,7 @@ import pytest
 
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.io.folder import FolderKind, Leftovers, look_into
+from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,42 +48,40 @@ SEGMENT = "00000000000000000000.log"
 )
 def test_kind_of_a_folder(tree: Callable[..., Path], names: list[str], kind: FolderKind) -> None:
     folder = tree("folder/", *(f"folder/{name}" for name in names)) / "folder"
-    assert look_into(str(folder), follow_links=False).kind is kind
+    assert look_into(str(folder), ReadContext()).kind is kind
 
 
 def test_folder_named_as_a_partition_is_one_at_the_first_file(tree: Callable[..., Path]) -> None:
     folder = tree(f"t-0/{SEGMENT}", "t-0/a-1/", "t-0/meta.properties") / "t-0"
     # The entries have no order, so it may also hold what was seen before.
-    assert look_into(str(folder), follow_links=False).kind is PARTITION
+    assert look_into(str(folder), ReadContext()).kind is PARTITION
 
 
 def test_folders_are_listed_in_order_without_those_that_hold_no_logs(
     tree: Callable[..., Path],
 ) -> None:
     folder = tree("b/", "a/", "lost+found/", "remote-log-index-cache/", "c/d/")
-    assert look_into(str(folder), follow_links=False).folders == [
-        str(folder / name) for name in "abc"
-    ]
+    assert look_into(str(folder), ReadContext()).folders == [str(folder / name) for name in "abc"]
 
 
 def test_links_are_followed_only_if_asked(tree: Callable[..., Path], tmp_path: Path) -> None:
     tree("outside/x/", "inside/")
     (tmp_path / "inside/link").symlink_to(tmp_path / "outside")
     inside = str(tmp_path / "inside")
-    assert look_into(inside, follow_links=False).folders == []
-    assert look_into(inside, follow_links=True).folders == [f"{inside}/link"]
+    assert look_into(inside, ReadContext()).folders == []
+    assert look_into(inside, ReadContext(follow_links=True)).folders == [f"{inside}/link"]
 
 
 def test_other_files_are_counted_by_pattern(tree: Callable[..., Path]) -> None:
     folder = tree("a.txt", "b.txt", "README", ".hidden", "snapshot.1", "snapshot.2f", "x.tar.gz")
-    assert look_into(str(folder), follow_links=False).files == Counter({
+    assert look_into(str(folder), ReadContext()).files == Counter({
         "*.txt": 2, "README": 1, ".hidden": 1, "snapshot.*": 2, "*.tar.gz": 1,
     })  # fmt: skip
 
 
 def test_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError) as caught:
-        look_into(str(tmp_path / "missing"), follow_links=False)
+        look_into(str(tmp_path / "missing"), ReadContext())
     assert caught.value.where.file == str(tmp_path / "missing")
 
 
@@ -147,6 +146,6 @@ def test_links_to_folders_are_counted_as_such(tmp_path: Path) -> None:
     evidence.mkdir()
     for name in ("b1", "b2"):
         (evidence / name).symlink_to(tmp_path / "disk")
-    folder = look_into(str(evidence), follow_links=False)
+    folder = look_into(str(evidence), ReadContext())
     assert str(Leftovers(files=folder.files)).startswith("2 links to folders, not followed")
     assert not folder.folders

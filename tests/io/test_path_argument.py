@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kafkalog_reader.errors import LogLayoutError
-from kafkalog_reader.io.path_argument import PathArgument, has_magic, parse_path_arguments
+from kafkalog_reader.io.path_argument import (
+    PathArgument,
+    absolute_argument,
+    has_magic,
+    parse_path_arguments,
+)
 from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
@@ -109,3 +114,24 @@ def test_url_of_a_file_is_a_path(tmp_path: Path, slashes: str) -> None:
 )
 def test_patterns_are_recognised(text: str, magic: bool) -> None:
     assert has_magic(text) is magic
+
+
+@pytest.mark.parametrize("text", ["logs", "1=logs", "l*s", "east=l{og,ag}s", "./logs/../logs"])
+def test_an_absolute_argument_names_the_same_from_another_folder(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder whose name would be a pattern itself."""
+    here = tmp_path / "set [1] of b*"
+    (here / "logs").mkdir(parents=True)
+    monkeypatch.chdir(here)
+    before = parsed(text)
+    absolute = absolute_argument(text)
+    monkeypatch.chdir(tmp_path)
+    after = parsed(absolute)
+    assert [Path(each).resolve() for each in after.paths] == [here / "logs"]
+    assert (after.broker_id, after.broker_label) == (before.broker_id, before.broker_label)
+
+
+@pytest.mark.parametrize("text", ["", "a\0b", "file:/mnt/b1", "1=s3a://bucket/x"])
+def test_an_argument_that_is_no_local_path_stays(text: str) -> None:
+    assert absolute_argument(text) == text

@@ -45,9 +45,14 @@ _FIRST_OF_EQUAL: Final = (
     "return min(equal, key=lambda number: _base(replicas[number])) if len(equal) > 1 else equal[%s]"
 )
 _INTACT_UP_TO: Final = "side.intact_up_to = end if stream.is_intact else %s"
+_INDEXED: Final = "if (entry := index.last_below_offset(offset)) >= %s:"
 _FEW_FOLDERS: Final = "few = list(islice(folders, self._max_folders + %s))"
 _MOMENTS: Final = (
     'attribute=("timestamp",), value=numbers if isinstance(pushed, In) else numbers[%s]'
+)
+_KEPT_OF: Final = "kept_of.append((kept[%s], copies))"
+_WRONG: Final = (
+    'names = f"option {wrong[%s]} does" if len(wrong) == 1 else f"options {\', \'.join(wrong)} do"'
 )
 _KEPT: Final = "found[topic, partition] = kept[%s]"
 EQUIVALENT: Final = (
@@ -437,6 +442,24 @@ EQUIVALENT: Final = (
         reason="an end with which it is compared is at least 1",
     ),
     Equivalent(
+        path="kafkalog_reader/audits/comparison/compared_replicas.py",
+        line="if fork is None or fork >= low:",
+        changed="if fork is None or fork > low:",
+        reason="where two logs part, each has an offset: neither ends there",
+    ),
+    Equivalent(
+        path="kafkalog_reader/tables/best_replica.py",
+        line=_INDEXED % "0",
+        changed=_INDEXED % "1",
+        reason="from the start of the segment the same batch is found",
+    ),
+    Equivalent(
+        path="spark_datasource/gathering.py",
+        line="if rows.num_rows >= ENOUGH_ROWS or rows.nbytes > ENOUGH_BYTES:",
+        changed="if rows.num_rows >= ENOUGH_ROWS or rows.nbytes >= ENOUGH_BYTES:",
+        reason="a batch of so many bytes waits alone, and is passed on unchanged",
+    ),
+    Equivalent(
         path="spark_datasource/known_plans.py",
         line=_FEW_FOLDERS % "1",
         changed=_FEW_FOLDERS % "2",
@@ -453,6 +476,18 @@ EQUIVALENT: Final = (
         line=_KEPT % "0",
         changed=_KEPT % " -1",
         reason="no two copies have the same path",
+    ),
+    Equivalent(
+        path="spark_datasource/stream.py",
+        line=_KEPT_OF % "0",
+        changed=_KEPT_OF % " -1",
+        reason="no two copies have the same path",
+    ),
+    Equivalent(
+        path="spark_datasource/option_names.py",
+        line=_WRONG % "0",
+        changed=_WRONG % " -1",
+        reason="there is one name",
     ),
     Equivalent(
         path="spark_datasource/stream.py",

@@ -62,6 +62,9 @@ def test_more_names_are_known_to_a_stream() -> None:
             "option kafka.interceptor.classes is refused, as by Spark's ",
         ),
         ("%%%", "no option named '%%%'. There are: path, paths, "),
+        ("topic", "no option named 'topic': here it is 'subscribe'"),
+        ("From_Time", "no option named 'From_Time': here it is 'fromTime'"),
+        ("limit", "no option named 'limit': use limit() of the DataFrame"),
         ("groupIdPrefixes", "no option named 'groupIdPrefixes'. "),
     ],
 )

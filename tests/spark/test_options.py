@@ -243,7 +243,8 @@ def rows_of_the_page() -> dict[str, list[str]]:
 
 PAGE = rows_of_the_page()
 IN_WORDS = dict.fromkeys(
-    ("subscribe", "subscribePattern", "assign"), "all topics except `__cluster_metadata`"
+    ("subscribe", "subscribePattern", "assign"),
+    "all topics except `__cluster_metadata` (other tables: all topics)",
 )
 """Defaults that are no value of the option."""
 
@@ -291,9 +292,60 @@ def test_the_page_lists_every_difference_from_the_kafka_source() -> None:
 
 @pytest.mark.parametrize(
     ("given", "seconds"),
-    [("250", 0.25), ("250ms", 0.25), ("2s", 2), ("3 m", 180), ("3min", 180), ("2h", 7200)],
-)
-def test_a_delay_without_a_unit_is_in_milliseconds(given: str, seconds: float) -> None:
-    """As Spark's JavaUtils.timeStringAsMs reads it."""
-    options = parse_stream_options({"path": "/x", "maxTriggerDelay": given})
+    [
+        (None, 900),
+        ("7s", 7),
+        ("250", 0.25),
+        ("250ms", 0.25),
+        ("2s", 2),
+        ("3 m", 180),
+        ("3min", 180),
+        ("2h", 7200),
+    ],
+)  # fmt: skip
+def test_a_delay_without_a_unit_is_in_milliseconds(given: str | None, seconds: float) -> None:
+    """As Spark's JavaUtils.timeStringAsMs reads it; fifteen minutes are Spark's default."""
+    delay = {} if given is None else {"maxTriggerDelay": given}
+    options = parse_stream_options({"path": "/x", **delay})
     assert options.max_delay == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("name", "greatest"), [("minPartitions", 2**31 - 1), ("maxRecordsPerPartition", 2**63 - 1)]
+)
+def test_a_count_is_a_positive_number_of_java(name: str, greatest: int) -> None:
+    def parsed(text: str) -> int | None:
+        options = parse_options({"path": "/x", name: text})
+        return options.min_partitions or options.request.max_records_per_unit
+
+    assert (parsed("1"), parsed(str(greatest))) == (1, greatest)
+    for text in ("0", "-1", str(greatest + 1), "x"):
+        with pytest.raises(UsageError, match=f"'{text}' is not a number from 1 to {greatest}"):
+            parsed(text)
+
+
+@pytest.mark.parametrize(("least", "most", "is_taken"), [(5, 5, True), (4, 5, True), (6, 5, False)])
+def test_a_trigger_may_wait_for_as_many_offsets_as_it_reads(
+    least: int, most: int, is_taken: bool
+) -> None:
+    given = {"minOffsetsPerTrigger": str(least), "maxOffsetsPerTrigger": str(most)}
+    if is_taken:
+        options = parse_stream_options({"path": "/x", **given})
+        assert (options.min_offsets, options.max_offsets) == (least, most)
+    else:
+        with pytest.raises(UsageError, match="it is above maxOffsetsPerTrigger"):
+            parse_stream_options({"path": "/x", **given})
+
+
+@pytest.mark.parametrize(("end", "is_taken"), [(4, False), (5, True), (6, True)])
+def test_a_range_may_be_empty_but_not_end_before_it_begins(end: int, is_taken: bool) -> None:
+    given = {"startingOffsets": '{"t": {"0": 5}}', "endingOffsets": f'{{"t": {{"0": {end}}}}}'}
+    if is_taken:
+        request = parse_options({"path": "/x", **given}).request
+        assert (request.starting_offsets, request.ending_offsets) == (
+            {("t", 0): 5},
+            {("t", 0): end},
+        )
+    else:
+        with pytest.raises(UsageError, match="t-0 would start at 5, above its ending offset 4"):
+            parse_options({"path": "/x", **given})

@@ -92,6 +92,22 @@ def two_brokers(root: Path, *marks: int) -> str:
 LOGS = ("0-2/e0", "0-2/e0 3-4/e0")
 
 
+def test_a_query_begins_with_a_warning_where_no_high_watermark_is_known(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster(tmp_path, {1: replica("v@0/e0 v@1/e0")})
+    for options in ({}, {"kafka.isolation.level": "read_committed"}):
+        stream = reader(tmp_path, startingOffsets="earliest", **options)
+        for _ in range(2):
+            assert stream.latestOffset() == {"t": {"0": 0}}
+        (warning,) = caplog.messages
+        assert "t-0: replication-offset-checkpoint has no high watermark of t-0" in warning
+        caplog.clear()
+    everything = reader(tmp_path, until="logEnd")
+    assert everything.latestOffset() == {"t": {"0": 2}}
+    assert caplog.messages == []
+
+
 def test_a_query_begins_with_a_warning_where_a_high_watermark_is_above_all_logs(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -140,13 +140,14 @@ class _Start:
     def expires(self, found: Sequence[Finding]) -> Finding:
         """KL-418: time retention deletes segments that look like those of 1970."""
         first = self._replica.log_start_offset
-        after = self._recovery.log_end_offset_after_start
+        loaded = self._recovery.loaded
+        after = self._log_end_offset if loaded is None else loaded.log.log_start_offset
         cause = next((each for each in found if each.code in _ZERO_TIMES), None)
         return self._reported(
             START_WILL_EXPIRE,
             self._recovery.reason,
             severity=self._severity(first, self._recovery.records_cut > 0),
-            offsets=(first, self._log_end_offset if after is None else after),
+            offsets=(first, max(first, after)),
             records_at_risk=self._recovery.records_cut,
             bytes_at_risk=self._recovery.bytes_cut,
             cause=cause,

@@ -170,6 +170,6 @@ def _folders(copy: PartitionDirectory) -> Iterator[tuple[int, PartitionDirectory
         name = parse_directory_name(entry.name)
         if name is None or (name.topic, name.state) != (copy.topic, None):
             continue
-        if name.partition != copy.partition and is_folder(entry, follow_links=root.follow_links):
+        if name.partition != copy.partition and is_folder(entry, root.context):
             path = posixpath.join(root.path, entry.name)
             yield name.partition, replace(copy, path=path, partition=name.partition)

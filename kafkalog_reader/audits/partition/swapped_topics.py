@@ -112,7 +112,7 @@ def _folders(copy: PartitionDirectory) -> dict[str, PartitionDirectory]:
         name = parse_directory_name(entry.name)
         if name is None or (name.partition, name.state) != (copy.partition, None):
             continue
-        if name.topic not in found and is_folder(entry, follow_links=root.follow_links):
+        if name.topic not in found and is_folder(entry, root.context):
             path = posixpath.join(root.path, entry.name)
             found[name.topic] = replace(copy, path=path, topic=name.topic)
             if len(found) > _MOST_READ:

@@ -21,6 +21,7 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.commit_findings import commit_findings
 from kafkalog_reader.audits.partition.committed_offsets import with_commits
+from kafkalog_reader.audits.partition.deleted_elsewhere import without_expired
 from kafkalog_reader.audits.partition.difference_findings import with_indexes_kept
 from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions, without_rebuilt
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
@@ -202,7 +203,10 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
         ]
     damage += duplicate_findings([replica.directory for replica in audit.replicas])
     found = [
-        *with_peers(audit, list(with_lost_ends(audit, with_lost_starts(audit, damage)))),
+        *without_expired(
+            audit,
+            with_peers(audit, list(with_lost_ends(audit, with_lost_starts(audit, damage)))),
+        ),
         *replica_findings(audit),
         *retry_findings(audit),
         *supply_findings(audit, supply),

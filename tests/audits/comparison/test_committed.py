@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -129,6 +129,45 @@ def test_counts_add_up_and_the_strongest_state_speaks() -> None:
     assert (count.total, count.state) == (15, "known")
     assert CommitCount(possible=1).state == "possible"
     assert CommitCount(only_if_unclean=1, uncommitted=1).state == "none"
+
+
+FIELDS = [each.name for each in fields(CommitCount)]
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_each_number_is_added_and_subtracted_by_itself(name: str) -> None:
+    five, three, two = (CommitCount(**{name: number}) for number in (5, 3, 2))
+    assert three + two == five
+    assert five - two == three
+    assert two - two == two - five == CommitCount()
+    assert CommitCount() - two == CommitCount()
+    assert bool(five) == bool(five.total or five.damaged)
+    assert five.may_be_committed == (
+        name in ("known", "possible", "damaged_known", "damaged_possible")
+    )
+    assert five.total == (0 if name.startswith("damaged") else 5)
+    assert five.only_damaged == (five if name.startswith("damaged") else CommitCount())
+    assert five.only_sound == (CommitCount() if name.startswith("damaged") else five)
+
+
+def test_damaged_batches_hold_no_more_than_there_are_offsets() -> None:
+    greatest = 2**63 - 1
+    for name in ("damaged", "damaged_known", "damaged_possible"):
+        most = CommitCount(**{name: greatest})
+        for more in (1, greatest):
+            assert most + CommitCount(**{name: more}) == most
+
+
+def test_a_damaged_batch_alone_is_something() -> None:
+    assert CommitCount(damaged=1)
+    assert CommitCount(uncommitted=1)
+    assert not CommitCount()
+
+
+def test_an_empty_log_in_sync_bounds_all() -> None:
+    """Without a checkpoint, too: nothing shows that it ever had more."""
+    bounds = commit_bounds({ONE: history((0, 0, 6)), TWO: history()}, in_sync=[ONE, TWO])
+    assert bounds == {ONE: bound(0, 0, 0, 6), TWO: bound(0, 0, 0, 0)}
 
 
 def test_a_log_without_batches_has_a_last_epoch_below_all() -> None:
