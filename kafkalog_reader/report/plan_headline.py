@@ -130,7 +130,7 @@ def _order(plan: Plan) -> str:
             what = "No supplied record"
         return f"{order} {what} is lost then{but}."
     supplied = ", of what was supplied" if is_partial else ""
-    text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first.{_zeros_text(plan)}"
+    text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
     if plan.unreadable:
         text = f"{text} And {_unreadable(plan)}."
     return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
@@ -153,15 +153,6 @@ def _unreadable(plan: Plan) -> str:
     which = partitions_text(names)
     copy = "its leader's copy" if len(names) == 1 else "their leaders' copies"
     return f"{which} cannot be read past the damage of {copy}"
-
-
-def _zeros_text(plan: Plan) -> str:
-    """That the number of records in damaged batches is no bound where zeros follow them."""
-    names = [c.name for c in plan.losing if c.has_zeros_at_end and c.lost_records.damaged]
-    if not names:
-        return ""
-    which = partitions_text(names)
-    return f" More may have been where zeros end the log of {which}: how many is unknown."
 
 
 def _but(plan: Plan) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.scan.scan_end import ScanEnd
+
+_ROUND: Final = 1 << 20
+"""``segment.bytes`` usually is a multiple of this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,11 @@ class UnreadableRegion:
     def is_unfinished(self) -> bool:
         """Whether it is what a crash leaves at the end of a log: not damage."""
         return self.ends_log and self.end in (ScanEnd.TORN, ScanEnd.ZEROS)
+
+    @property
+    def may_be_preallocated(self) -> bool:
+        """Whether zeros fill a file of a round size, as preallocation does; a crash leaves any."""
+        return self.end is ScanEnd.ZEROS and self.stop % _ROUND == 0
 
     @property
     def description(self) -> str:
