@@ -234,9 +234,11 @@ class Fleet:
             together[word.lower()] += count
         counts = [f"{count:,} {word}" for word, count in together.items() if count]
         if self._single:
-            counts.append(f"{self._single:,} with one copy supplied, sound")
+            counts.append(f"{self._single:,} sound with one copy supplied")
         if any(each.is_unsafe for each in self._quorums):
             counts.append("cluster metadata at risk (kafkalog quorum)")
+        elif any(each.is_short_of_voters for each in self._quorums):
+            counts.append("too few controllers to elect a leader (kafkalog quorum)")
         elif self._metadata:
             counts.append("cluster metadata sound")
         done = plural(self.partitions, "partition")

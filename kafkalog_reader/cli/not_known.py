@@ -32,11 +32,11 @@ def note_unreadable(
         evidence: the inputs.
         topic: the internal topic.
     """
-    from kafkalog_reader.tables.group_records import UNKNOWN_TYPE
+    from kafkalog_reader.format.messages.records import is_unknown_type
     from kafkalog_reader.tables.request import ReadRequest
 
     partition = "statePartition" if topic == TRANSACTION_STATE_TOPIC else "offsetsPartition"
-    wrong = [row for row in rows if row["problem"] and not row["problem"].startswith(UNKNOWN_TYPE)]
+    wrong = [row for row in rows if row["problem"] and not is_unknown_type(row["problem"])]
     if not wrong:
         return
     folders = {

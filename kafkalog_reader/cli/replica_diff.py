@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -18,21 +16,15 @@ from kafkalog_reader.cli.options import (
     input_options,
     paths_argument,
     reading_options,
-    supplied,
     text_or_json_option,
-    words_of,
 )
-from kafkalog_reader.cli.quorums import quorums_of
-from kafkalog_reader.cli.run import CLEAN, run, session, verbose_option
+from kafkalog_reader.cli.run import CLEAN, run, verbose_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.cli.fleet import Fleet
-    from kafkalog_reader.tables.request import ReadRequest
 
 
 @click.command(
@@ -86,17 +78,16 @@ def replica_diff(
     own rules.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.audits.partition.lost_partitions import lost_places
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.audits.tables.root_units import RootUnit
+    from kafkalog_reader.cli.audit_run import audits, fleet_of, requested
     from kafkalog_reader.cli.changes import changes_command, old_and_new
     from kafkalog_reader.cli.directory_lines import directory_lines
-    from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.cli.screen import screen, write_lines
     from kafkalog_reader.cli.sides import Sides
-    from kafkalog_reader.errors import UnreadableFileError, UsageError
+    from kafkalog_reader.errors import UsageError
     from kafkalog_reader.report.spans import plain
-    from kafkalog_reader.tables.selection import check_selection, no_partition
+    from kafkalog_reader.tables.selection import no_partition
 
     times = old_and_new(paths)
     if times is not None:
@@ -107,22 +98,9 @@ def replica_diff(
             topic=options["topic"], partition=options["partition"],
         )  # fmt: skip
         return status
-    request = registry.request(registry.table("divergence"), **options)
-    evidence = supplied(paths)
-    with suppress(UnreadableFileError):  # reported with the partitions that can be read
-        check_selection(evidence, request, lost=partial(lost_places, evidence, request))
+    evidence, request = requested("divergence", paths, options)
     is_json = output_format == "json"
-    links = ["--follow-links"] if evidence.follow_links else []
-    fleet = Fleet(
-        command=["replica-diff", *paths, *links],
-        options=words_of("rule", "started_at", **options),
-        is_selected=request.topics is not None or request.partitions is not None,
-        verbose=verbose,
-        explain=explain,
-        clusters=len({root.cluster_id for root in evidence.log_directories}),
-        quorums=partial(quorums_of, evidence),
-        no_plan=evidence.why_incomplete,
-    )
+    fleet = fleet_of(paths, evidence, request, options, verbose=verbose, explain=explain)
     outcome = ExitStatus()
     units = list(registry.table("findings").units(evidence, request))
     directories = [e for unit in units if isinstance(unit, RootUnit) for e in unit.findings]
@@ -130,15 +108,16 @@ def replica_diff(
     fleet.add_directory(directories)
     sides = Sides(evidence, export, is_listed=records, is_json=is_json)
     try:
-        audits = _audits(
+        compared = audits(
             [unit for unit in units if isinstance(unit, PartitionUnit)],
             request,
             fleet,
+            done="compared",
             quick=quick,
             rows_on_stdout=verbose or is_json,
         )
         with sides:
-            for audit, found, unit in audits:
+            for audit, found, unit in compared:
                 # The quorum resolves forks of its own log, so nothing is undecided.
                 outcome.add(found, "" if audit.is_metadata else audit.reason)
                 fleet.add(audit, found, unit)
@@ -157,30 +136,6 @@ def replica_diff(
     if fleet.partitions == 0 and ended == CLEAN:
         raise no_partition("compare", evidence)
     return ended
-
-
-def _audits(
-    units: Sequence[PartitionUnit],
-    request: ReadRequest,
-    fleet: Fleet,
-    *,
-    quick: bool,
-    rows_on_stdout: bool,
-) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...], PartitionUnit]]:
-    from kafkalog_reader.audits.tables.findings import audited
-    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
-    from kafkalog_reader.salvage.merge_trial import with_merge_outcome
-
-    welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
-    fleet.planned = len(units)
-    total = size_of_logs(units) if welcome else None
-    with ReadProgress(total, shown=welcome) as progress:
-        session().how_far = lambda: (
-            f"{fleet.partitions:,} of {len(units):,} partitions compared, {progress}"
-        )
-        for unit in units:
-            for audit, found in audited(unit, request, progress, quick=quick):
-                yield with_merge_outcome(audit, found), found, unit
 
 
 def _write_json(

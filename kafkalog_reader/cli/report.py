@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,9 @@ import click
 from kafkalog_reader.cli.completion import complete_files
 from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.fail_on import fail_on_option
-from kafkalog_reader.cli.options import input_options, reading_options, supplied, words_of
+from kafkalog_reader.cli.options import input_options, reading_options, words_of
 from kafkalog_reader.cli.printable import for_stdout
-from kafkalog_reader.cli.quorums import quorums_of
-from kafkalog_reader.cli.run import CLEAN, session, verbose_option
+from kafkalog_reader.cli.run import CLEAN, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -116,34 +115,20 @@ def _write(
     paths: tuple[str, ...], output: str, options: dict[str, Any], *,
     force: bool, hashes: bool, redact: bool, fail_on: str,
 ) -> int:  # fmt: skip
-    from kafkalog_reader import registry
-    from kafkalog_reader.audits.partition.lost_partitions import lost_places
-    from kafkalog_reader.cli.fleet import Fleet
+    from kafkalog_reader.cli.audit_run import fleet_of, links_of, requested
     from kafkalog_reader.cli.output import destination
     from kafkalog_reader.cli.report_files import Files
     from kafkalog_reader.cli.report_page import report_page
     from kafkalog_reader.cli.report_partitions import Partitions
     from kafkalog_reader.cli.report_redaction import redaction_of
     from kafkalog_reader.cli.verify_report import Report
-    from kafkalog_reader.errors import UnreadableFileError
     from kafkalog_reader.io.names import shown
-    from kafkalog_reader.tables.selection import check_selection, no_partition
+    from kafkalog_reader.tables.selection import no_partition
 
-    request = registry.request(registry.table("divergence"), **options)
-    evidence = supplied(paths)
-    with suppress(UnreadableFileError):  # a finding
-        check_selection(evidence, request, lost=partial(lost_places, evidence, request))
+    evidence, request = requested("divergence", paths, options)
     redaction = redaction_of(evidence, paths) if redact else None
-    links = ["--follow-links"] if evidence.follow_links else []
     words = words_of("topic", "partition", "rule", "started_at", **options)
-    fleet = Fleet(
-        command=["replica-diff", *paths, *links],
-        options=words_of("rule", "started_at", **options),
-        is_selected=request.topics is not None or request.partitions is not None,
-        verbose=False,
-        clusters=len({root.cluster_id for root in evidence.log_directories}),
-        quorums=partial(quorums_of, evidence),
-    )
+    fleet = fleet_of(paths, evidence, request, options)
     report = Report(started=time.monotonic(), verbose=True, fail_on=fail_on)
     json_redacted = (lambda text: text) if redaction is None else redaction.json
     partitions = Partitions(fleet, report, json_redacted)
@@ -161,7 +146,7 @@ def _write(
         if not report.has_an_answer and interrupted is None:
             raise no_partition("report on", evidence)
         after = Files.now(evidence, request)
-        command = ["kafkalog", "report", *paths, *links, *words]
+        command = ["kafkalog", "report", *paths, *links_of(evidence), *words]
         made = partial(_provenance, evidence, before, after, command)
         try:
             provenance = made(hashes=hashes and interrupted is None)
@@ -188,25 +173,16 @@ def _audit(evidence: Evidence, request: ReadRequest, partitions: Partitions) -> 
     """Audit log directories and partitions one by one, as ``verify`` and ``replica-diff`` do."""
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.audits.tables.findings import audited
     from kafkalog_reader.audits.tables.root_units import RootUnit
-    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
-    from kafkalog_reader.salvage.merge_trial import with_merge_outcome
+    from kafkalog_reader.cli.audit_run import audits
 
     units = list(registry.table("findings").units(evidence, request))
-    planned = sum(isinstance(unit, PartitionUnit) for unit in units)
-    partitions.fleet.planned = planned
-    welcome = bar_is_welcome(rows_on_stdout=False)
-    with ReadProgress(size_of_logs(units) if welcome else None, shown=welcome) as progress:
-        session().how_far = lambda: (
-            f"{partitions.fleet.partitions:,} of {planned:,} partitions read, {progress}"
-        )
-        for unit in units:
-            if isinstance(unit, RootUnit):
-                partitions.add_directory(unit.findings)
-                continue
-            for audit, found in audited(unit, request, progress):
-                partitions.add(with_merge_outcome(audit, found), found, unit)
+    of_partitions = [unit for unit in units if isinstance(unit, PartitionUnit)]
+    for unit in units:
+        if isinstance(unit, RootUnit):
+            partitions.add_directory(unit.findings)
+    for audit, found, unit in audits(of_partitions, request, partitions.fleet, done="read"):
+        partitions.add(audit, found, unit)
 
 
 def _parts(

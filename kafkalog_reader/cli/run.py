@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import traceback
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -33,6 +34,8 @@ PIPE_CLOSED: Final = 141
 LOGGERS: Final = ("kafkalog_reader", "spark_datasource")
 _OF_WRITING: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 WARNINGS_REMEMBERED: Final = 10_000
+WARNINGS_OF_A_KIND: Final = 3
+"""Written without ``--verbose``."""
 
 
 @dataclass(slots=True)
@@ -116,7 +119,7 @@ class WithoutPandas:
 def status(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status; errors become one line on standard error."""
     current = Session()
-    with _warnings_on_stderr():
+    with _warnings_on_stderr(current):
         try:
             if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # of cli.scripts
                 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -215,11 +218,13 @@ def _interrupted(current: Session) -> int:
 
 
 class _WarningLines(logging.Handler):
-    """Write each warning of the library once, as ``warning: ...``."""
+    """Writes each warning of the library once, as ``warning: ...``; of many of a kind the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, current: Session) -> None:
         super().__init__(logging.WARNING)
         self._said: set[str] = set()
+        self._kinds: Counter[object] = Counter()
+        self._current = current
 
     def emit(self, record: logging.LogRecord) -> None:
         message = shown(record.getMessage())
@@ -227,12 +232,20 @@ class _WarningLines(logging.Handler):
             return
         if len(self._said) < WARNINGS_REMEMBERED:
             self._said.add(message)
-        click.echo(f"{record.levelname.lower()}: {message}", err=True)
+        self._kinds[record.msg] += 1
+        if self._current.verbose or self._kinds[record.msg] <= WARNINGS_OF_A_KIND:
+            click.echo(f"{record.levelname.lower()}: {message}", err=True)
+
+    def count_others(self) -> None:
+        """Say how many warnings were not written."""
+        others = sum(max(count - WARNINGS_OF_A_KIND, 0) for count in self._kinds.values())
+        if others and not self._current.verbose:
+            click.echo(f"warning: {others:,} more like these (--verbose)", err=True)
 
 
 @contextlib.contextmanager
-def _warnings_on_stderr() -> Iterator[None]:
-    handler = _WarningLines()
+def _warnings_on_stderr(current: Session) -> Iterator[None]:
+    handler = _WarningLines(current)
     for name in LOGGERS:
         logging.getLogger(name).addHandler(handler)
     try:
@@ -240,3 +253,4 @@ def _warnings_on_stderr() -> Iterator[None]:
     finally:
         for name in LOGGERS:
             logging.getLogger(name).removeHandler(handler)
+        handler.count_others()

@@ -90,6 +90,11 @@ How to hand over a log that was written here for another cluster:
     help="With --as-segments: one log from all copies, each batch from a copy where it is sound.",
 )
 @click.option(
+    "--no-instructions",
+    is_flag=True,
+    help="Do not say how to give a log to a broker. For commands in a plan that says it.",
+)
+@click.option(
     "--topic-id",
     "topic_ids",
     metavar="[TOPIC=]ID",
@@ -113,8 +118,8 @@ How to hand over a log that was written here for another cluster:
 @input_options
 @verbose_option()
 def salvage_command(
-    paths: tuple[str, ...], output: str, as_segments: bool, merge: bool, topic_ids: tuple[str, ...],
-    leader_epoch: int | None, replica: str,
+    paths: tuple[str, ...], output: str, as_segments: bool, merge: bool, no_instructions: bool,
+    topic_ids: tuple[str, ...], leader_epoch: int | None, replica: str,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Write everything readable of damaged logs into a new folder. Inputs stay as they are.
@@ -167,7 +172,7 @@ def salvage_command(
     absent = _absent(evidence, request)
     status = _salvage(
         evidence, request, output, inputs=paths, receiver=receiver, merge=merge,
-        topics_left_out=frozenset(mixed), absent=absent,
+        topics_left_out=frozenset(mixed), absent=absent, instructs=not no_instructions,
     )  # fmt: skip
     if absent:
         click.echo(f"not here: {without_copy_text(absent)}")
@@ -193,6 +198,8 @@ def _salvage(
     request: ReadRequest,
     output: str,
     receiver: Receiver | None,
+    *,
+    instructs: bool,
     **options: Any,  # noqa: ANN401  passed on
 ) -> int:
     from kafkalog_reader.cli.progress import ReadProgress
@@ -218,7 +225,7 @@ def _salvage(
             if request.replica == "all":
                 name += f" on {salvaged.directory.replica_name}"
             click.echo("\n  ".join(_lines(salvaged, name, request)))
-    for hint in hints:
+    for hint in hints if instructs else ():
         click.echo(hint)
     return FOUND if found else CLEAN
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +15,6 @@ from kafkalog_reader.cli.options import (
     input_options,
     paths_argument,
     reading_options,
-    supplied,
     text_or_json_option,
 )
 from kafkalog_reader.cli.run import session, verbose_option
@@ -78,16 +75,11 @@ def verify_command(
 
     "sound" means exit status 0.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
-    from kafkalog_reader import registry
-    from kafkalog_reader.audits.partition.lost_partitions import lost_places
+    from kafkalog_reader.cli.audit_run import requested
     from kafkalog_reader.cli.verify_report import Report
-    from kafkalog_reader.errors import UnreadableFileError
-    from kafkalog_reader.tables.selection import check_selection, no_partition
+    from kafkalog_reader.tables.selection import no_partition
 
-    request = registry.request(registry.table("findings"), **options)
-    evidence = supplied(paths)
-    with suppress(UnreadableFileError):  # a finding below
-        check_selection(evidence, request, lost=partial(lost_places, evidence, request))
+    evidence, request = requested("findings", paths, options)
     report = Report(
         started=time.monotonic(),
         verbose=verbose,

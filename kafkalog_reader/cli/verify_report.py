@@ -155,7 +155,10 @@ class Report:
         if found[in_full:]:
             yield ()
             yield (Span("Also found (--verbose lists all):"),)
-            yield from map(kind_head, found[in_full:])
+            for kind in found[in_full:]:
+                yield kind_head(kind)
+                if is_severe(kind.headline):
+                    yield from where_lines(kind.incidents[0], columns)
         if self._undecided:
             yield ()
             yield from self._undecided_lines(columns)

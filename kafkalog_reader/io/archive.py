@@ -58,6 +58,11 @@ class Archive:
         """Where its members are; has the archive's name."""
         return os.path.join(self.home, os.path.basename(self.path))
 
+    @property
+    def written_at_ns(self) -> int:
+        """When it was last written, as a rule when the last of its files was copied."""
+        return self.modified_at_ns
+
     def fill(self, rate: ReadRate | None) -> None:
         """Unpack it.
 

@@ -193,6 +193,23 @@ def topic_id_of(directory: PartitionDirectory) -> str | None:
         return None
 
 
+def is_without_topic_ids(directory: PartitionDirectory) -> bool:
+    """Whether a copy has no topic id because its broker writes none.
+
+    Brokers of a ZooKeeper cluster do not before Kafka 2.8, nor with an older
+    inter.broker.protocol.version; then no folder of the log directory has a partition.metadata.
+    """
+    root = directory.log_directory
+    if root.meta_version != 0:
+        return False
+    try:
+        with os.scandir(root.path) as entries:
+            folders = [directory.path, *(each.path for each in entries if each.is_dir())]
+    except OSError:
+        return False
+    return not any(os.path.lexists(os.path.join(each, PARTITION_METADATA)) for each in folders)
+
+
 def parse_topic_id(content: bytes, path: str) -> str:
     """The topic id in the content of a ``partition.metadata``, the same in all partitions.
 

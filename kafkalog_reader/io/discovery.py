@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogLayoutError, LogPosition, UnreadableFileError
 from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+from kafkalog_reader.io.exchanged_disks import warn_of_exchanged_disks
 from kafkalog_reader.io.folder import (
     FolderKind,
     Leftovers,
@@ -125,6 +126,7 @@ class _Search:
         counted = with_assumed_cluster((*self.roots.values(), *stand_ins))
         settled = dict(zip(counted, with_disks(list(counted.values())), strict=True))
         warn_of_labels(list(settled.values()))
+        warn_of_exchanged_disks(settled.values())
         self._warn_of_archives()
         clusters = {root.cluster_id for root in settled.values()}
         cluster = clusters.pop() if len(clusters) == 1 else None

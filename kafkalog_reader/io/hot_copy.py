@@ -2,7 +2,7 @@
 
 Trap T01 (replica-divergence.md, section 2): files are copied one after another, and the log grows
 meanwhile. File times distinguish a copy of a running broker from a log that lost its end, unless
-the copy was copied again.
+the copy was copied again; of an archive, its own time does.
 """
 
 from __future__ import annotations
@@ -63,9 +63,23 @@ def is_hot_copy(directory: PartitionDirectory, last: SegmentFiles, last_timestam
         first = _written_once(directory).stat()
     except OSError:
         return False
+    archived_at = _archived_at(directory)
     keeps_times = first.st_ctime - first.st_mtime > _CLOCK_SECONDS
     is_copy = keeps_times or first.st_mtime > log.st_mtime - _COPIED_TOGETHER_SECONDS
-    return is_copy and abs(log.st_ctime - last_timestamp / 1000) < _WRITTEN_TO_SECONDS
+    copied_at = log.st_ctime if archived_at is None else archived_at
+    return is_copy and abs(copied_at - last_timestamp / 1000) < _WRITTEN_TO_SECONDS
+
+
+def _archived_at(directory: PartitionDirectory) -> float | None:
+    """When the archive was written that holds the log; None if it is in none.
+
+    The times of change of its files are those of unpacking it.
+    """
+    for source in directory.log_directory.context.sources:
+        written_at_ns = source.written_at_ns
+        if written_at_ns is not None and directory.path.startswith(f"{source.home}/"):
+            return written_at_ns / 10**9
+    return None
 
 
 def _written_once(directory: PartitionDirectory) -> Path:

@@ -64,6 +64,10 @@ class ObjectStore:
         return f"{self.root}/{self.prefix}{self.query}"
 
     @property
+    def written_at_ns(self) -> None:
+        """Each object has a time of its own."""
+
+    @property
     def tree(self) -> str:
         """The folder that stands for the root."""
         return os.path.join(self.home, _TREE)

@@ -47,12 +47,15 @@ class Source(Protocol):
     Attributes:
         home: the folder of the folder and its marker.
         shown_as: the path as given.
+        written_at_ns: when its content was last written; None if each of its files has such a time.
     """
 
     @property
     def home(self) -> str: ...
     @property
     def shown_as(self) -> str: ...
+    @property
+    def written_at_ns(self) -> int | None: ...
 
     def fill(self, rate: ReadRate | None) -> None:
         """Create the content of ``home``, which does not exist; runs in one process only."""

@@ -61,7 +61,7 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
         for replica in audit.replicas
         for problem in replica.files.problems
     ]
-    if audit.has_zeros_at_end and audit.elections[0].lacking.damaged:
+    if audit.zeros_at_end and audit.elections[0].lacking.damaged:
         unknown.append("how many records were where zeros end the longest log")
     if audit.compared_from is not None:
         unknown.append(

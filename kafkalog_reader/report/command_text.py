@@ -54,7 +54,7 @@ def merge_command(audit: PartitionAudit) -> str:
     """A command that makes one sound log of several damaged copies."""
     return (
         f"kafkalog salvage {_paths(audit)}{_links(audit)} {_choice(audit)} --merge --as-segments "
-        f"--output {shell_word(merged_folder(audit.topic, audit.partition))}"
+        f"--no-instructions --output {shell_word(merged_folder(audit.topic, audit.partition))}"
     )
 
 

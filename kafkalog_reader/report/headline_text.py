@@ -17,7 +17,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.damage import are_damaged, is_damage
-from kafkalog_reader.audits.log.record_count import behind_text
+from kafkalog_reader.audits.log.record_count import behind_text, start_adds_text
 from kafkalog_reader.audits.partition.lost_start import lacking_starts
 from kafkalog_reader.format.broker_words import joined, joined_names
 from kafkalog_reader.format.offset_words import offsets_words
@@ -141,17 +141,18 @@ def _lagging_details(found: Sequence[Finding]) -> str:
             lag = int(evidence["records"]), int(evidence["committedLostIfElected"])
             names.setdefault(lag, []).append(each.directory.replica_name)
     return "; ".join(
-        f"{joined(of_lag)} {behind_text(records, len(of_lag))}" + _loses(lost, len(of_lag))
+        f"{joined(of_lag)} {behind_text(records, len(of_lag))}{_loses(records, lost, len(of_lag))}"
         for (records, lost), of_lag in names.items()
     )
 
 
-def _loses(committed: int, copies: int) -> str:
+def _loses(behind: int, committed: int, copies: int) -> str:
     if not committed:
         return ""
     records = "record" if committed == 1 else "records"
     who = "it" if copies == 1 else "each"
-    return f" (if elected, {who} loses {committed:,} committed {records})"
+    more = start_adds_text(behind, committed)
+    return f" (if elected, {who} loses {committed:,} committed {records}{more})"
 
 
 def _missing_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:

@@ -22,7 +22,8 @@ def lost_already_text(plan: Plan) -> str:
     """What is lost before any start; empty if nothing is known to be."""
     whole = [each for each in plan.lost_already if each.is_whole]
     lost = [each for each in plan.lost_already if not each.is_whole]
-    return " ".join(filter(None, (_lost_whole(whole), _lost_ranges(lost))))
+    zeros = _lost_to_zeros([each for each in plan.choices if each.zeros_at_end])
+    return " ".join(filter(None, (_lost_whole(whole), _lost_ranges(lost), zeros)))
 
 
 def went_back_texts(plan: Plan) -> Iterator[str]:
@@ -79,6 +80,17 @@ def _lost_ranges(lost: Sequence[LostAlready]) -> str:
     return shown(
         f"Lost already, whatever starts: up to {records_text(count)}{committed} ({where}), which "
         "no supplied copy holds."
+    )
+
+
+def _lost_to_zeros(choices: Sequence[Choice]) -> str:
+    """What a power loss leaves of data that was not flushed: zeros, in files of the old size."""
+    if not choices:
+        return ""
+    size = sum(each.zeros_at_end for each in choices)
+    return (
+        f"Lost already, whatever starts: what stood in the {size:,} zero bytes that end the log of "
+        f"{_named(choices)}; how many records, and whether they were committed, is unknown."
     )
 
 

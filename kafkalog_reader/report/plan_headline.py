@@ -13,6 +13,7 @@ from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.lost_already_text import lost_already_text, went_back_texts
 from kafkalog_reader.report.open_finding_text import partitions_text
 from kafkalog_reader.report.plan_file_steps import file_steps
+from kafkalog_reader.report.plan_quorum_steps import with_quorums
 from kafkalog_reader.report.plan_step import brokers_text, counted
 from kafkalog_reader.report.spans import listed
 
@@ -31,13 +32,7 @@ _SHOWN: Final = 10
 def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
-    if any(each.quorum.rolled_back.lost_end for each in plan.unsafe_quorums):
-        answer += " Lost already: committed metadata, which no supplied copy has (kafkalog quorum)."
-    elif plan.unsafe_quorums:
-        answer += (
-            " But the controllers can elect a leader that loses metadata, or elect none: start "
-            "them as kafkalog quorum says."
-        )
+    answer = with_quorums(plan, answer)
     answer = " ".join((answer, *went_back_texts(plan)))
     if plan.exchanged:
         answer = (
@@ -135,7 +130,7 @@ def _order(plan: Plan) -> str:
             what = "No supplied record"
         return f"{order} {what} is lost then{but}."
     supplied = ", of what was supplied" if is_partial else ""
-    text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first.{_zeros_text(plan)}"
+    text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
     if plan.unreadable:
         text = f"{text} And {_unreadable(plan)}."
     return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
@@ -158,15 +153,6 @@ def _unreadable(plan: Plan) -> str:
     which = partitions_text(names)
     copy = "its leader's copy" if len(names) == 1 else "their leaders' copies"
     return f"{which} cannot be read past the damage of {copy}"
-
-
-def _zeros_text(plan: Plan) -> str:
-    """That the number of records in damaged batches is no bound where zeros follow them."""
-    names = [c.name for c in plan.losing if c.has_zeros_at_end and c.lost_records.damaged]
-    if not names:
-        return ""
-    which = partitions_text(names)
-    return f" More may have been where zeros end the log of {which}: how many is unknown."
 
 
 def _but(plan: Plan) -> str:

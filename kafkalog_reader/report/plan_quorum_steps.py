@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.quorum.outcome import Verdict
 from kafkalog_reader.report import quorum_steps as steps_of_quorum
 from kafkalog_reader.report.plan_step import Check, PlanStep, StepKind, inputs_text
 from kafkalog_reader.report.quorum_text import headline
@@ -31,10 +30,37 @@ def quorum_steps(plan: Plan) -> Iterator[PlanStep]:
         )
 
 
+def with_quorums(plan: Plan, answer: str) -> str:
+    """The headline of a plan with what controllers lose, or that they cannot elect a leader."""
+    if any(each.quorum.rolled_back.lost_end for each in plan.unsafe_quorums):
+        answer += " Lost already: committed metadata, which no supplied copy has (kafkalog quorum)."
+    elif plan.unsafe_quorums:
+        answer += (
+            " But the controllers can elect a leader that loses metadata, or elect none: start "
+            "them as kafkalog quorum says."
+        )
+    for each in () if plan.is_one_broker else plan.quorums:
+        voters = each.quorum.voters
+        if voters is None or not each.is_short_of_voters:
+            continue
+        count = len(voters.voters)
+        why = (
+            f"{len(each.quorum.startable)} of {count} voter{'' if count == 1 else 's'} can start "
+            f"with these files, and it takes {voters.majority}"
+        )
+        others = "it is" if count == 1 else "the others are"
+        lost = f"if {others} lost, do first what kafkalog quorum says"
+        if plan.has_work:
+            answer = f"NO QUORUM: {why}; {lost}. Then {answer[0].lower()}{answer[1:]}"
+        else:
+            answer += f" But {why} to elect a leader: {lost}."
+    return answer
+
+
 def lacking_voters(plan: Plan) -> Iterator[str]:
     """That a majority of the voters is not in these files."""
     for each in plan.quorums:
-        if each.verdict is Verdict.NO_MAJORITY:
+        if each.is_short_of_voters:
             text = f"{headline(each)}. If the others exist, start them, too."
             if any(step.commands for step in steps_of_quorum.quorum_steps(each)):
                 text += (

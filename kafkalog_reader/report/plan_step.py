@@ -217,7 +217,7 @@ def merge_command(plan: Plan, choice: Choice) -> str:
     return (
         f"kafkalog salvage {inputs_text(plan)} --topic {shell_word(choice.topic)} "
         f"--partition {choice.partition} --merge --as-segments "
-        f"--output {shell_word(merged_folder(choice))}"
+        f"--no-instructions --output {shell_word(merged_folder(choice))}"
     )
 
 

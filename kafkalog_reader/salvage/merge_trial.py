@@ -14,6 +14,7 @@ from kafkalog_reader.audits.partition.lost_start import lacking_starts
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.io.checkpoints import is_without_topic_ids
 from kafkalog_reader.salvage.merge import try_merge
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.request import ReadRequest
@@ -90,8 +91,10 @@ def _needs_merging(audit: PartitionAudit) -> bool:
         return False
     if audit.is_metadata or audit.compared_from is not None:
         return False
-    if all(each.files.topic_id is None for each in audit.everyone):
-        return False  # before Kafka 2.8: salvage needs an id for the log that it writes
+    if all(each.files.topic_id is None for each in audit.everyone) and not all(
+        is_without_topic_ids(each.directory) for each in audit.everyone
+    ):
+        return False  # salvage needs an id for the log that it writes
     if sum(each.files.size_in_bytes for each in audit.everyone) > MAX_BYTES:
         return False
     if sum(each.summary.batches for each in audit.everyone) > MAX_BATCHES:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LocatedError, OptionError, UsageError
 from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes, uuid_text
-from kafkalog_reader.io.checkpoints import read_topic_id
+from kafkalog_reader.io.checkpoints import is_without_topic_ids, read_topic_id
 from kafkalog_reader.io.names import METADATA_TOPIC, TRANSACTION_STATE_TOPIC, shown
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _OF_ONE_CLUSTER: Final = frozenset({METADATA_TOPIC, TRANSACTION_STATE_TOPIC})
 """Topics that describe one cluster and make no sense in another."""
 
+NO_TOPIC_ID: Final = ""
+"""The id of the topics of brokers that write none, before Kafka 2.8."""
 _SEGMENTS = "with segments (--as-segments, as_segments=True)"
 
 
@@ -30,6 +32,7 @@ class Receiver:
     Attributes:
         topic_ids: as it calls the topics.
         own_topic_ids: of the copies, by cluster and topic; used where no other id was given.
+            ``NO_TOPIC_ID`` where the brokers write none.
         leader_epoch: written into every batch of a log for another cluster; not above
             the cluster's own epoch of the partition, so 0 (which None stands for) always fits.
     """
@@ -55,7 +58,7 @@ class Receiver:
         return directory.topic in _OF_ONE_CLUSTER and not self.is_in_place(directory)
 
     def topic_id(self, directory: PartitionDirectory) -> str:
-        """The id of a copy's topic in that cluster.
+        """The id of a copy's topic in that cluster; ``NO_TOPIC_ID`` if it has none.
 
         Raises:
             UsageError: there is none.
@@ -64,7 +67,7 @@ class Receiver:
         topic = directory.topic
         assert topic is not None
         own = self.own_topic_ids.get((directory.log_directory.cluster_id, topic))
-        return self.topic_ids.get(topic) or own or ""
+        return self.topic_ids.get(topic) or own or NO_TOPIC_ID
 
     def check(self, directories: Iterable[PartitionDirectory]) -> None:
         """Check that all copies can be taken over.
@@ -165,7 +168,17 @@ def _own_topic_ids(
     own = _ids_of_copies(evidence, request)
     for topic, text in _mixed(own, given, merge=merge).items():
         raise UsageError(f"{shown(topic)}: {text}")
-    return {key: next(iter(ids)) for key, ids in own.items() if len(ids) == 1}
+    without = {} if own else _without_ids(evidence, request)
+    return {key: next(iter(ids)) for key, ids in own.items() if len(ids) == 1} | without
+
+
+def _without_ids(evidence: Evidence, request: ReadRequest) -> dict[tuple[str | None, str], str]:
+    """The topics of brokers that write no topic ids."""
+    copies: dict[tuple[str | None, str], list[PartitionDirectory]] = {}
+    for each in evidence.partition_directories(request):
+        if each.is_replica and each.topic is not None:
+            copies.setdefault((each.log_directory.cluster_id, each.topic), []).append(each)
+    return {key: NO_TOPIC_ID for key, own in copies.items() if all(map(is_without_topic_ids, own))}
 
 
 def mixed_topics(

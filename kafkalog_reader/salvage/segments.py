@@ -21,6 +21,7 @@ from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.counts import record_counts, records_below
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.parquet import divided
+from kafkalog_reader.salvage.receiver import NO_TOPIC_ID
 from kafkalog_reader.salvage.segment_file import MAX_INT, SegmentFile
 from kafkalog_reader.salvage.standalone_log import StandaloneLog
 from kafkalog_reader.salvage.unchanged_log import UnchangedLog
@@ -185,8 +186,9 @@ class LogCopy:
             self._write(segment_file_name(base, "txnindex"), index)
         epochs = self._log.leader_epochs(self.bases[0])
         self._write(LEADER_EPOCHS, build_leader_epoch_checkpoint(epochs))
-        metadata = PartitionMetadata(version=0, topic_id=self._topic_id)
-        self._write(PARTITION_METADATA, build_partition_metadata(metadata))
+        if self._topic_id != NO_TOPIC_ID:
+            metadata = PartitionMetadata(version=0, topic_id=self._topic_id)
+            self._write(PARTITION_METADATA, build_partition_metadata(metadata))
         # Without one at the log end a broker would replay the log after a clean stop.
         self._write_snapshot(last + 1)
 

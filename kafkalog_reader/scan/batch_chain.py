@@ -56,6 +56,7 @@ class BatchChain:
         stop: where the range ends, once reading has begun.
         next_offset: one past the last batch's last offset; None before the first batch.
         problem: why it ended, in words; empty if ``COMPLETE``.
+        magic: of the batch at ``end_position`` if ``UNKNOWN_MAGIC`` ended it.
         skippable: size of the batch at ``end_position`` that is whole but of another magic.
 
     Raises:
@@ -83,6 +84,7 @@ class BatchChain:
         self.stop = start
         self.next_offset: int | None = None
         self.problem = ""
+        self.magic: int | None = None
         self.skippable = 0
         self._range = (start, stop)
         self._check_crc = check_crc
@@ -200,11 +202,11 @@ class BatchChain:
                     limit = f"at most {_MAX_LENGTH}"
                 self.problem = f"batch length {length}, {limit} expected"
         else:
-            magic = int.from_bytes(rest[MAGIC_AT:LOG_ENTRY_SIZE], signed=True)
+            self.magic = int.from_bytes(rest[MAGIC_AT:LOG_ENTRY_SIZE], signed=True)
             whole = LENGTH_END + length <= left
             self.skippable = LENGTH_END + length if whole else 0
             self.end = ScanEnd.UNKNOWN_MAGIC
-            self.problem = f"unknown magic {magic}, expected 0 to 2"
+            self.problem = f"unknown magic {self.magic}, expected 0 to 2"
 
 
 def _needed(rest: memoryview, left: int) -> int:

@@ -191,6 +191,13 @@ class BatchRun:
         held: NDArray[np.int64] = np.minimum(np.maximum(self.records_count[part], 0), offsets)
         return np.maximum(held, 0)
 
+    def begin_first_at(self, base_offset: int) -> None:
+        """Set where the records of the first batch begin, of which only the end was known."""
+        delta = int(self.last_offset[0]) - base_offset
+        self.base_offset[0] = base_offset
+        self.last_offset_delta[0] = delta
+        self.records_count[0] = delta + 1
+
     def move(self, number: int, base_offset: int) -> None:
         """Treat a batch as one with another base offset; its bytes do not change."""
         self.base_offset[number] = base_offset

@@ -1,4 +1,4 @@
-"""What a reader does at damage: raise, warn or ignore it. Only this module knows the modes."""
+"""What a reader does at damage: raise, warn or ignore it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kafkalog_reader.io.progress import ReadMetrics
 if TYPE_CHECKING:
     from kafkalog_reader.errors import LocatedError
     from kafkalog_reader.scan.hidden_records import HiddenRecords
+    from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +76,11 @@ class Damage:
         self._metrics.doubtful_ranges += 1
         if self.mode is not Mode.DROPMALFORMED:
             logger.warning("%s", warning)
+
+    def log_ends(self, region: UnreadableRegion) -> None:
+        """End the log at a last batch that is torn, or at zeros: no damage in any mode."""
+        if self.mode is not Mode.DROPMALFORMED:
+            logger.warning("%s: %s, the log ends here", region.where, region.description)
 
     def missing(self, error: LocatedError, next_offset: int | None = None) -> None:
         """Continue although records are missing, or raise ``error``, which describes them.

@@ -6,6 +6,7 @@ Brokers do not continue: a length that points past the end of the file ends the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -162,7 +163,8 @@ class Resynchronisation:
                 following = own_end
             else:
                 following = self._next_sound(position, self._lowest_behind(position))
-        return self._region(position, following, chain.end, chain.problem)
+        region = self._region(position, following, chain.end, chain.problem)
+        return replace(region, magic=chain.magic)
 
     def _lowest_behind(self, position: int) -> int:
         """The lowest offset after a damaged entry: above its own offset if it is compressed.

@@ -157,6 +157,7 @@ class Scan:
                 next_offset=None,
                 end=chain.end,
                 problem=chain.problem,
+                magic=chain.magic,
             )
 
     def _chains_and_regions(self, segment: SegmentFiles) -> Iterator[Found]:

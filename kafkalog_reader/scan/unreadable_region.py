@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.scan.scan_end import ScanEnd
+
+_ROUND: Final = 1 << 20
+"""``segment.bytes`` usually is a multiple of this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +25,7 @@ class UnreadableRegion:
         goes_on: whether a sound batch follows in the same file.
         end: the problem where it begins.
         problem: the same in words.
+        magic: where it begins, if the magic is unknown.
         begins_batch: its first bytes may be those of a batch, with a possible offset.
         begun_records: how many client records the batch that its first bytes begin holds at most,
             by its header; 0 if they do not say.
@@ -35,6 +40,7 @@ class UnreadableRegion:
     next_offset: int | None
     end: ScanEnd
     problem: str
+    magic: int | None = None
     goes_on: bool = False
     begins_batch: bool = False
     begun_records: int = 0
@@ -59,6 +65,11 @@ class UnreadableRegion:
     def is_unfinished(self) -> bool:
         """Whether it is what a crash leaves at the end of a log: not damage."""
         return self.ends_log and self.end in (ScanEnd.TORN, ScanEnd.ZEROS)
+
+    @property
+    def may_be_preallocated(self) -> bool:
+        """Whether zeros fill a file of a round size, as preallocation does; a crash leaves any."""
+        return self.end is ScanEnd.ZEROS and self.stop % _ROUND == 0
 
     @property
     def description(self) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkalog_reader.format.messages.decoder import MessageError
 from kafkalog_reader.format.messages.json_form import as_json
-from kafkalog_reader.format.messages.records import decode_framed
+from kafkalog_reader.format.messages.records import decode_framed, unknown_type
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
@@ -81,7 +81,7 @@ def _decoded(record: Mapping[str, Any]) -> dict[str, Any]:
         return {"problem": str(error)}
     row: dict[str, Any] = {"type": decoded.type, "version": decoded.version}
     if decoded.message is None:
-        return row | {"problem": f"no known release has record type {decoded.type}"}
+        return row | {"problem": unknown_type(decoded.type)}
     shown = as_json(decoded.message, decoded.version, decoded.fields)
     row |= {"typeName": decoded.message.name, "json": json.dumps(shown, separators=(",", ":"))}
     return row if decoded.unknown_tags else row | {"value": None}

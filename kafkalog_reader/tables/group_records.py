@@ -15,7 +15,7 @@ import pyarrow as pa
 from kafkalog_reader.decode.commit_columns import COMMIT_TYPES
 from kafkalog_reader.decode.field_columns import FieldColumns
 from kafkalog_reader.format.messages.decoder import MessageError
-from kafkalog_reader.format.messages.records import decode_key, decode_value
+from kafkalog_reader.format.messages.records import decode_key, decode_value, unknown_type
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import OFFSETS_TOPIC
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
@@ -36,8 +36,6 @@ _KINDS: Final = {
     "ConsumerGroup": "consumer", "ShareGroup": SHARE, "StreamsGroup": STREAMS, "Group": CLASSIC,
 }  # fmt: skip
 """Type of a group by how the names of its records begin, as ``kafka-groups`` prints it."""
-UNKNOWN_TYPE: Final = "no known release has record type"
-"""Begins the problem of a record that its coordinator passes over."""
 _TYPE_SIZE: Final = 2
 _COLUMNS: Final = ("clusterId", "brokerId", "partition", "offset", "timestamp", "key", "value")
 _SCHEMA: Final = record_schema(_COLUMNS)
@@ -139,7 +137,7 @@ def _decoded(record: Mapping[str, Any]) -> GroupRecord:
     try:
         key = decode_key(Family.GROUP, record["key"])
         if key.message is None:
-            problem = f"{UNKNOWN_TYPE} {key.type}"
+            problem = unknown_type(key.type)
             row |= {"problem": problem, "key": record["key"], "value": value}
             return GroupRecord(row=row)
         found = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import (
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.hidden_records import HiddenRecords
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
-logger = logging.getLogger(__name__)
 
 _NO_DAMAGE: Final = 2**63 - 1
 
@@ -105,7 +103,7 @@ class SegmentBatches:
     def _report(self, region: UnreadableRegion) -> None:
         if self._segment_slice.is_log_end and region.is_unfinished:
             if region.end is ScanEnd.TORN and not self._is_end_known:
-                logger.warning("%s: %s: the log ends here", region.where, region.description)
+                self._damage.log_ends(region)
             return
         self._damaged(region.start, region.first_offset)
         is_foreign = region.end is ScanEnd.UNKNOWN_MAGIC

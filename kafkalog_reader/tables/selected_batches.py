@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest
 
-logger = logging.getLogger(__name__)
 
 _MAX_TOLD: Final = 100
 """Maximum places of one window that are reported one by one; the rest are counted."""
@@ -158,18 +156,18 @@ class SelectedBatches:
     def _sound(self, run: BatchRun) -> Iterator[BatchRun]:
         unsound = np.flatnonzero(~run.crc_valid | ~run.has_known_codec)
         if not len(unsound):
-            yield self._pruned_by_time(run)
+            yield self._wanted(run)
             return
         if self._damage.mode is Mode.FAILFAST and unsound[0]:
-            yield self._pruned_by_time(run.taken(slice(0, int(unsound[0]))))
+            yield self._wanted(run.taken(slice(0, int(unsound[0]))))
         report_batches(run, unsound, self._segment_slice, self._damage)
         if len(unsound) < run.count:
             is_sound = np.ones(run.count, np.bool_)
             is_sound[unsound] = False
-            yield self._pruned_by_time(run.taken(np.flatnonzero(is_sound)))
+            yield self._wanted(run.taken(np.flatnonzero(is_sound)))
 
-    def _pruned_by_time(self, run: BatchRun) -> BatchRun:
-        kept = _pruned_by_time(run, self._request)
+    def _wanted(self, run: BatchRun) -> BatchRun:
+        kept = _wanted_of_sound(run, self._request)
         self._metrics.batches_pruned += run.count - kept.count
         return kept
 
@@ -253,7 +251,8 @@ def _pruned(run: BatchRun, segment_slice: SegmentSlice, request: ReadRequest) ->
     return run if keep is None or keep.all() else run.taken(np.flatnonzero(keep))
 
 
-def _pruned_by_time(run: BatchRun, request: ReadRequest) -> BatchRun:
+def _wanted_of_sound(run: BatchRun, request: ReadRequest) -> BatchRun:
+    """The batches that are wanted by what only a valid checksum proves: time and control bit."""
     keep: NDArray[np.bool_] | None = None
     if request.from_timestamp is not None:
         keep = run.max_timestamp >= request.from_timestamp
@@ -280,10 +279,9 @@ def _batch_error(run: BatchRun, batch: int, segment_slice: SegmentSlice) -> Loca
 
 
 def report_region(region: UnreadableRegion, segment_slice: SegmentSlice, damage: Damage) -> None:
-    where = region.where
     if segment_slice.is_log_end and region.is_unfinished:
-        logger.warning("%s: %s, the log ends here", where, region.description)
+        damage.log_ends(region)
         return
     next_offset = segment_slice.behind if region.next_offset is None else region.next_offset
     kind = UnsupportedFormatError if region.end is ScanEnd.UNKNOWN_MAGIC else CorruptRecordError
-    damage.left_out(kind(region.description, where), next_offset=next_offset)
+    damage.left_out(kind(region.description, region.where), next_offset=next_offset)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkalog_reader.format.messages.decoder import MessageError
-from kafkalog_reader.format.messages.records import decode_key, decode_value
+from kafkalog_reader.format.messages.records import decode_key, decode_value, unknown_type
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import SHARE_GROUP_STATE_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
@@ -143,7 +143,7 @@ def _apply(
         unreadable.append(place | stored | _version(value))
         return
     if key.message is None:
-        problem = f"no known release has record type {key.type}"
+        problem = unknown_type(key.type)
         stored = {"problem": problem, "key": record["key"], "value": value}
         unreadable.append(place | stored | _version(value))
         return

@@ -185,7 +185,7 @@ def _of_plan(said: Answers) -> Iterator[str]:
 def says_sound(line: str) -> bool:
     """Whether a first line calls everything sound; it may say so of a part among others."""
     words = line.replace("cluster metadata sound", "").lower()
-    others = re.sub(r"[\d,]+ with one copy supplied, sound", "", words)
+    others = re.sub(r"[\d,]+ sound with one copy supplied", "", words)
     if others.rpartition(":")[2].strip(" ,"):
         words = others
     if "not sound" in words or "damaged" in words:

@@ -87,9 +87,8 @@ def test_a_stray_folder_of_a_missing_replica_is_named(
     plan = run_process("plan", copied).out
     for said in (plan, run_process("verify", copied).out, diff(copied)):
         assert f"{STRAY} on broker 0 may hold its records, but the broker does not" in words(said)
-    first = "NO PLAN t-0: first give folders the names of their partitions (KL-310)"
-    assert words(plan).startswith(first)
-    assert "Do not start brokers 0 and 1 before that is settled" in words(plan)
+    first = "First give folders the names of their partitions (KL-310) and make this plan again."
+    assert words(plan).startswith(f"{first} Before that, start no broker.")
 
 
 def test_what_the_headline_names_is_listed(copied: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -103,3 +102,31 @@ def test_what_the_headline_names_is_listed(copied: Path, capfd: pytest.CaptureFi
     assert named == {"KL-304", "KL-305"}
     assert named <= set(re.findall(r"^  (KL-\d+) CRITICAL", rest, re.MULTILINE))
     assert "more below" not in headline
+
+
+@pytest.mark.parametrize("command", ["plan", "verify"])
+def test_an_audit_warns_of_nothing_that_is_in_its_answer(
+    copied: Path, run: Run, command: str
+) -> None:
+    """A start cuts the zeros of every copy, so that a merge of all copies is tried, too."""
+    shutil.copytree(captures.path("s3_2/healed"), copied)
+    for each in copied.glob(f"broker-*/{LOG}"):
+        change(each, 65, b"\xff")
+        each.write_bytes(each.read_bytes() + bytes(500))
+    answer = run(command, copied)
+    assert answer.err == ""
+    assert "zero" in answer.out
+
+
+def test_a_severe_finding_that_is_only_listed_has_its_place(
+    copied: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many kinds ``verify`` shows the first in full; others may be as bad."""
+    monkeypatch.setattr("kafkalog_reader.cli.verify_report._KINDS_SHOWN", 0)
+    shutil.copytree(captures.path("s3_2/healed"), copied)
+    change(copied / "broker-1" / LOG, 65, b"\xff")
+    listed = run("verify", copied).out.partition("Also found (--verbose lists all):\n")[2]
+    severe = [line for line in listed.splitlines() if re.match("KL-[0-9]+  (CRITICAL|HIGH)", line)]
+    assert severe
+    for line in severe:
+        assert "  t-0 on broker 1" in listed.partition(line)[2].splitlines()[1]

@@ -898,6 +898,9 @@ def test_there_is_no_plan_if_a_log_directory_was_skipped(tmp_path: Path, run: Ru
     compared = CliRunner().invoke(replica_diff, [str(given)], standalone_mode=False).stdout
     assert "KL-002 HIGH" in compared
     assert "broker 3, then broker" not in compared
+    page = tmp_path / "report.html"
+    assert run("report", given, "--output", page).status == 1
+    assert "broker 3, then broker" not in page.read_text()
     assert run("plan", given, "--follow-links").out.startswith(
         "Start brokers 1 and 3, then broker 2."
     )

@@ -253,3 +253,18 @@ def test_a_lagging_copy_that_lacks_committed_records_must_not_be_elected(
     found = document(diff, tmp_path)
     assert severities(found, "KL-502") == severities(found, "KL-520") == {severity}
     assert diff(tmp_path, "--topic", "t", "--fail-on", "medium")[0] == 1
+
+
+def test_the_count_of_sound_single_copies_does_not_end_with_the_word_sound(
+    diff: Run, tmp_path: Path
+) -> None:
+    """Behind "1 forked", a last word "sound" reads like the verdict of all."""
+    cluster(
+        tmp_path,
+        {
+            1: [replica("a@0/e0 b@1/e1", topic="t"), replica(AB, topic="u")],
+            2: [replica("a@0/e0 c@1/e2", topic="t")],
+        },
+    )
+    _, out = diff(tmp_path)
+    assert headline(out) == "2 partitions, 2 brokers: 1 forked, 1 sound with one copy supplied"

@@ -100,6 +100,27 @@ def test_warnings_of_the_library_are_reported_once(capsys: pytest.CaptureFixture
     assert logging.getLogger("kafkalog_reader").handlers == []
 
 
+@pytest.mark.parametrize("verbose", [False, True])
+def test_many_warnings_of_a_kind_are_counted(
+    capsys: pytest.CaptureFixture[str], verbose: bool
+) -> None:
+    @click.command("tool")
+    def tool() -> None:
+        session().verbose = verbose
+        logger = logging.getLogger("kafkalog_reader.tables.anything")
+        for number in range(12):
+            logger.warning("torn batch %d", number)
+        logger.warning("an empty folder")
+
+    torn = [f"warning: torn batch {number}\n" for number in range(12)]
+    other = "warning: an empty folder\n"
+    _, _, err = outcome(tool, capsys)
+    if verbose:
+        assert err == "".join([*torn, other])
+    else:
+        assert err == "".join([*torn[:3], other, "warning: 9 more like these (--verbose)\n"])
+
+
 @pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (1, 1)])
 def test_status_is_what_the_command_returns(
     returned: int | None, code: int, capsys: pytest.CaptureFixture[str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
@@ -69,3 +70,38 @@ def test_with_the_clean_shutdown_marker_nothing_explains_it(tmp_path: Path) -> N
     os.utime(root / "replication-offset-checkpoint", (now + 2, now + 2))
     (root / ".kafka_cleanshutdown").touch()
     assert (ahead(tmp_path).severity, ahead(tmp_path).confidence) == ("C", "proven")
+
+
+@pytest.mark.parametrize(
+    ("archived", "severity"),
+    [
+        pytest.param(2, "M", id="a_copy_of_a_broker_that_was_written_to"),
+        pytest.param(HOUR, "H", id="a_broker_that_was_down_for_an_hour"),
+    ],
+)
+def test_the_time_of_an_archive_says_when_its_files_were_copied(
+    archived: int, severity: str, tmp_path: Path
+) -> None:
+    """``tar`` keeps no time at which a file was copied; unpacking gives each the time of now."""
+    then = time.time() - 24 * HOUR
+    batches = [
+        data_batch(
+            offset, [Record(offset_delta=0, value=b"a")], base_timestamp=int(then * 1000) + offset
+        )
+        for offset in range(3)
+    ]
+    short, long = replica(batches[:1]), replica(batches, high_watermark=3)
+    cluster(tmp_path / "disks", {1: short, 2: long})
+    for number in (1, 2):
+        (disk,) = (tmp_path / "disks").glob(f"*{number}")
+        archive = tmp_path / f"b{number}.tar"
+        subprocess.run(["tar", "-C", disk, "-cf", archive, "."], check=True)
+        os.utime(archive, (then + archived, then + archived))
+    findings = table("findings")
+    asked = request(findings)
+    units = findings.units(discover([str(tmp_path / f"b{n}.tar") for n in (1, 2)]), asked)
+    found = [each for unit in units for each, _ in verify(unit, asked).findings]
+    (lag,) = [each for each in found if each.code == "KL-502"]
+    assert lag.severity == severity
+    hot = "; unless this broker ran while it was copied, and was copied before the others"
+    assert lag.message.endswith(hot) == (severity == "H")

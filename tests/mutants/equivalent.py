@@ -45,6 +45,7 @@ _FIRST_OF_EQUAL: Final = (
     "return min(equal, key=lambda number: _base(replicas[number])) if len(equal) > 1 else equal[%s]"
 )
 _INTACT_UP_TO: Final = "side.intact_up_to = end if stream.is_intact else %s"
+_INDEXED: Final = "if (entry := index.last_below_offset(offset)) >= %s:"
 _FEW_FOLDERS: Final = "few = list(islice(folders, self._max_folders + %s))"
 _MOMENTS: Final = (
     'attribute=("timestamp",), value=numbers if isinstance(pushed, In) else numbers[%s]'
@@ -439,6 +440,24 @@ EQUIVALENT: Final = (
         line=_INTACT_UP_TO % "0",
         changed=_INTACT_UP_TO % "-1",
         reason="an end with which it is compared is at least 1",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/comparison/compared_replicas.py",
+        line="if fork is None or fork >= low:",
+        changed="if fork is None or fork > low:",
+        reason="where two logs part, each has an offset: neither ends there",
+    ),
+    Equivalent(
+        path="kafkalog_reader/tables/best_replica.py",
+        line=_INDEXED % "0",
+        changed=_INDEXED % "1",
+        reason="from the start of the segment the same batch is found",
+    ),
+    Equivalent(
+        path="spark_datasource/gathering.py",
+        line="if rows.num_rows >= ENOUGH_ROWS or rows.nbytes > ENOUGH_BYTES:",
+        changed="if rows.num_rows >= ENOUGH_ROWS or rows.nbytes >= ENOUGH_BYTES:",
+        reason="a batch of so many bytes waits alone, and is passed on unchanged",
     ),
     Equivalent(
         path="spark_datasource/known_plans.py",

@@ -54,11 +54,17 @@ def test_the_order_of_starts_comes_before_what_it_loses() -> None:
     assert said.endswith("; save them first.")
 
 
-@pytest.mark.parametrize("has_zeros", [True, False])
-def test_zeros_behind_damaged_batches_may_have_been_more_records(has_zeros: bool) -> None:
-    said = headline(plan_of(choice(lost=(lost(1, damaged=2),), has_zeros_at_end=has_zeros)))
-    assert "up to 2 records in damaged batches" in said
-    assert ("More may have been where zeros end the log of t-0" in said) == has_zeros
+@pytest.mark.parametrize("damaged", [0, 2])
+def test_how_many_records_stood_where_zeros_end_a_log_is_unknown(damaged: int) -> None:
+    of_zeros = "Lost already, whatever starts: what stood in the 1,137 zero bytes that end the log"
+    said = headline(plan_of(choice(lost=(lost(1, damaged=damaged),), zeros_at_end=1137)))
+    assert f"{of_zeros} of t-0; how many records, and whether they were committed, is unknown." in (
+        said
+    )
+    assert ("up to 2 records in damaged batches" in said) == bool(damaged)
+    several = headline(plan_of(choice(zeros_at_end=1000), choice(1, zeros_at_end=137)))
+    assert f"{of_zeros} of t-0 and t-1;" in several
+    assert "zero bytes" not in headline(plan_of(choice()))
 
 
 def test_a_start_of_one_broker_has_no_order() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -110,6 +111,8 @@ def test_the_problem_is_named_with_its_numbers(
     scan = BatchChain(str(path), context=ReadContext())
     assert sum(run.count for run in scan.runs()) == 30
     assert (scan.problem, scan.skippable) == (problem, skippable)
+    said = re.match(r"unknown magic (-?\d+),", problem)
+    assert scan.magic == (None if said is None else int(said[1]))
     assert scan.stop == path.stat().st_size
 
 

@@ -163,3 +163,12 @@ def test_columns_of_which_little_is_used_are_copied_and_filled_again(
     assert rest is (room if is_copied else None)
     assert run.all_valid
     assert not room.first(3, 2)[0].all_valid
+
+
+def test_an_unknown_attribute_of_a_batch_is_no_timestamp_type(tmp_path: Path) -> None:
+    """Bits 7 to 15 of a batch are unused: a later release may set one."""
+    bits = [1 << number for number in range(7, 15)]
+    run = run_of(tmp_path, *(batch(3 * n, flags=flags) for n, flags in enumerate(bits)))
+    assert run.timestamp_type.tolist() == [0] * len(bits)
+    stamped = [batch(3 * n, flags=bit | LOG_APPEND_TIME_BIT) for n, bit in enumerate(bits)]
+    assert run_of(tmp_path / "stamped", *stamped).timestamp_type.tolist() == [1] * len(bits)

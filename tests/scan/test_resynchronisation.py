@@ -278,6 +278,17 @@ def test_searches_behind_wrong_crcs_are_counted(
     assert [base for base in bases if base % 20 == 0] == [0, 20, 40, 60]
 
 
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_a_wrong_crc_whose_offsets_lead_on_needs_no_search(
+    wrong: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resynchronisation, "MAX_SEARCHES", 1)
+    flipped = [batch(3 * n)[:-1] + b"?" for n in range(1, wrong + 1)]
+    behind = [batch(3 * wrong + 3), hiding(15, batch(18, 1)), batch(40)]
+    bases, _ = found_in(write_segment(tmp_path / "t-0", [batch(0), *flipped, *behind]))
+    assert bases == [0, 3 * wrong + 3, 18, 40]
+
+
 def test_a_batch_of_another_magic_is_stepped_over(tmp_path: Path) -> None:
     """Its length leads to a sound batch, so that nothing inside of it is taken for one."""
     inner = batch(6, 1)

@@ -470,3 +470,25 @@ def test_the_copies_of_one_cluster_give_no_warning(
     found = [*chosen_by_partition(discover([str(tmp_path)]), request, Damage(Mode.FAILFAST))]
     assert [len(chosen) for _, chosen, _ in found] == [1] * len(topics)
     assert caplog.messages == []
+
+
+def test_a_copy_alone_lacks_nothing_although_its_first_segment_is_lost(tmp_path: Path) -> None:
+    cluster(tmp_path, {1: replica("5-9/e0", high_watermark=10)})
+    (alone,) = copies(tmp_path)
+    best, lacking = best_and_lacking([alone], Damage(Mode.FAILFAST))
+    assert best is alone
+    assert not lacking
+
+
+def test_a_copy_with_an_unreadable_log_start_shows_no_records_before_another(
+    tmp_path: Path,
+) -> None:
+    """Which of its records consumers get is unknown."""
+    late = replica("5-9/e0 10-14/e0", high_watermark=10)
+    short = replica("0-4/e0 5-9/e0", high_watermark=10)
+    cluster(tmp_path, {1: late, 2: short})
+    (tmp_path / "broker-2" / "log-start-offset-checkpoint").write_text("x\n")
+    best, lacking = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert best is not None
+    assert best.replica_name == "broker 1"
+    assert not lacking

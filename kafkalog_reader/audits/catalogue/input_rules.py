@@ -200,7 +200,9 @@ REPLICA_NOT_SUPPLIED: Final = rule(
     title="a replica that was not supplied",
     explanation="By the metadata log, or by other partitions of the topic, another broker should "
     "hold a replica, but its files are not among the inputs. It is high if no in-sync replica was "
-    "supplied, or if copies are compared without that of the leader.",
+    "supplied, or if copies are compared without that of the leader. Low if only other partitions "
+    "suggest it: after a reassignment, partitions of a topic may have different numbers of "
+    "replicas.",
     start=NO_EFFECT,
     election="The missing replica may be the best leader, or hold the only copy of records. "
     "Predictions are possible, not proven.",

@@ -73,7 +73,7 @@ LAGGING_REPLICA: Final = rule(
     election="If it is elected, the records that it lacks are lost; some may be committed.",
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    lookalikes=(LAGGING_FOLLOWER,),
+    lookalikes=(LAGGING_FOLLOWER, COPIED_WHILE_RUNNING),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.OF_NEXT_START),
 )
 FORKED: Final = rule(
@@ -342,7 +342,7 @@ SINGLE_COPY_RANGE: Final = rule(
     election="Every election of another replica loses them.",
     reader=NO_EFFECT,
     actions=(LET_BEST_LEAD, SAVE_RECORDS),
-    lookalikes=(LAGGING_FOLLOWER,),
+    lookalikes=(LAGGING_FOLLOWER, COPIED_WHILE_RUNNING),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.OF_NEXT_START),
 )
 FOLLOWER_MAY_LOOP: Final = rule(

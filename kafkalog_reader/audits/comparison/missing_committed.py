@@ -52,9 +52,10 @@ def missing_committed(
         return None
     end = max(history.log_end_offset for history in histories.values())
     rows = {
-        replica: replica.checkpointed_high_watermark
+        replica: row
         for replica, summary in summaries.items()
-        if (replica.checkpointed_high_watermark or 0) > end
+        if (row := replica.checkpointed_high_watermark) is not None
+        and row > end
         and not _is_ahead_of_copy(replica, summary)
     }
     if not rows:
@@ -62,7 +63,7 @@ def missing_committed(
     return MissingCommitted(
         replicas=tuple(rows),
         first_offset=end,
-        next_offset=max(row or 0 for row in rows.values()),
+        next_offset=max(rows.values()),
         is_proven=any(each.directory.log_directory.clean_shutdown for each in rows),
     )
 

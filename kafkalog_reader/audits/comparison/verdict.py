@@ -85,7 +85,7 @@ def is_unread(stop: UnreadableRegion) -> bool:
     or was left by a power failure.
     """
     if stop.end is ScanEnd.UNKNOWN_MAGIC:
-        return stop.begins_batch and stop.problem.startswith(f"unknown magic {NEXT_MAGIC},")
+        return stop.begins_batch and stop.magic == NEXT_MAGIC
     return stop.end is ScanEnd.REFUSED
 
 

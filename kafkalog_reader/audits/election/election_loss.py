@@ -12,17 +12,20 @@ from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.branch_records import records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.comparison.branch import Branch
     from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
+    from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.log.replica import Replica
 
 _NOWHERE: Final = 2**63 - 1
+_MAX_SPANS: Final = 1000
+"""Stretches of damaged batches that are counted one by one; what is left counts as one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +53,8 @@ def lost_ranges(
     there is not a loss of the election, and what it deletes there at the start is none if another
     copy has deleted it, too. Where the leader lost its beginning, it is one: followers
     take over its log start, and delete what is below. What is damaged on every copy is counted
-    apart. After the election, the records count that the leader holds after its start.
+    apart. After the election, the records count that the leader holds after its start; those of its
+    damaged batches only if a follower keeps them intact.
 
     Source of the log start: Kafka 4.4, ReplicaFetcherThread#processPartitionData,
     UnifiedLog#deleteLogStartOffsetBreachedSegments.
@@ -119,7 +123,43 @@ def lost_ranges(
             for span in ((start, stays_from), (stays_until, next_offset))
             if span[0] < span[1]
         ]
+        if leader.replica in replicas and stays_from < stays_until:
+            lost += [
+                counted(branch, holders, span, _unreadable(holders, by_replica, comparison))
+                for holders, span in _cut_intact(
+                    comparison.damaged[leader.replica], kept, stays_from, stays_until
+                )
+            ]
     return in_order(lost), in_order(apart)
+
+
+def _cut_intact(
+    damaged: DamagedBatches,
+    kept: Mapping[Replica, tuple[int, int]],
+    first_offset: int,
+    next_offset: int,
+) -> Iterator[tuple[tuple[Replica, ...], tuple[int, int]]]:
+    """Who has damaged batches of the leader intact, where none of them keeps these, and which.
+
+    Such a follower has lost them in its own start, or truncates them, and fetches no damaged batch.
+    """
+    rows = damaged.rows()
+    inside = (rows.first_offset >= first_offset) & (rows.next_offset <= next_offset)
+    for number, holders in enumerate(damaged.holders):
+        if not holders:
+            continue
+        of_holders = inside & (rows.intact_on == number)
+        for first, following in (kept[each] for each in holders if each in kept):
+            of_holders &= ~((rows.first_offset >= first) & (rows.next_offset <= following))
+        firsts, followings = rows.first_offset[of_holders], rows.next_offset[of_holders]
+        if not len(firsts):
+            continue
+        begins = np.append(True, firsts[1:] != followings[:-1])
+        ends = np.append(begins[1:], True)
+        spans = [*zip(firsts[begins].tolist(), followings[ends].tolist(), strict=True)]
+        if len(spans) > _MAX_SPANS:
+            spans[_MAX_SPANS:] = [(spans[_MAX_SPANS][0], spans[-1][1])]
+        yield from ((holders, span) for span in spans)
 
 
 def committed_records(

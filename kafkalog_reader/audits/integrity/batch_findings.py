@@ -19,7 +19,7 @@ from kafkalog_reader.audits.catalogue.batch_rules import (
     REPEATED_PHYSICAL_BATCH,
     SEGMENT_OFFSET_OVERFLOW,
 )
-from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.first_place import FirstPlace
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, DELETE_HORIZON_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.io.names import METADATA_TOPIC, segment_file_name
 from kafkalog_reader.tables.running_maximum import running_maximum
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
@@ -46,22 +47,11 @@ _NO_LEADER_EPOCH: Final = -1
 
 
 @dataclass(slots=True)
-class _Places:
-    """The first batch with a problem, and how many there are."""
-
-    position: int
-    size_in_bytes: int
-    offsets: tuple[int, int]
-    evidence: dict[str, object]
-    count: int = 0
-
-
-@dataclass(slots=True)
 class _Gap:
     """Offsets that are missing at their place; later batches may still contain them."""
 
     offsets: range
-    place: _Places
+    place: FirstPlace
     refilled: int = 0
 
     @property
@@ -92,13 +82,13 @@ class BatchCheck:
     greatest_timestamp: int | None = None
     batches: int = 0
     has_damage: bool = False
-    _found: dict[str, _Places] = field(default_factory=dict)
+    _found: dict[str, FirstPlace] = field(default_factory=dict)
     _is_chained: bool = False
     _last_base: int = _MIN
     _last_last: int = _MIN
     _last_leader_epoch: int = -1
     _epoch_before: int = -1
-    _epoch_began: _Places | None = None
+    _epoch_began: FirstPlace | None = None
     _shows_cleaning: bool = False
     _gaps: list[_Gap] = field(default_factory=list)
     _refills: int = 0
@@ -148,18 +138,10 @@ class BatchCheck:
                     continue
                 gap.count = places.count - sum(not each.is_open for each in self._gaps)
                 places = gap
-            many = f"; {places.count:,} such batches" if places.count > 1 else ""
             facts = ", ".join(f"{name} {value}" for name, value in places.evidence.items())
             where = f"{self._file} position {places.position:,}"
-            yield finding(
-                code,
-                f"{where}: {_PROBLEMS[code]} ({facts}){many}",
-                directory=self.replica.directory,
-                file=self._file,
-                position=places.position,
-                size_in_bytes=places.size_in_bytes,
-                offsets=places.offsets,
-                evidence={**places.evidence, "batches": places.count},
+            yield places.finding(
+                code, self.replica, self._file, f"{where}: {_PROBLEMS[code]} ({facts})"
             )
 
     @property
@@ -172,7 +154,7 @@ class BatchCheck:
         name = segment_file_name(self.segment.base_offset, "log", self.segment.suffix)
         return self.replica.file(name)
 
-    def _open_gap(self) -> _Places | None:
+    def _open_gap(self) -> FirstPlace | None:
         """The first gap that no later batch fills."""
         return next((gap.place for gap in self._gaps if gap.is_open), None)
 
@@ -327,13 +309,9 @@ class BatchCheck:
         self._found[code].count += count
         return first
 
-    def _place(self, run: BatchRun, index: int, *names: str) -> _Places:
-        return _Places(
-            position=int(run.position[index]),
-            size_in_bytes=int(run.size_in_bytes[index]),
-            offsets=(int(run.base_offset[index]), int(run.last_offset[index]) + 1),
-            evidence={name: int(getattr(run, _COLUMNS[name])[index]) for name in names},
-        )
+    def _place(self, run: BatchRun, index: int, *names: str) -> FirstPlace:
+        values = {name: int(getattr(run, _COLUMNS[name])[index]) for name in names}
+        return FirstPlace.of(run, index, values)
 
 
 _COLUMNS: Final = {

@@ -5,7 +5,6 @@ As for headers, there is one finding for each code and segment: the first place 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,7 +22,7 @@ from kafkalog_reader.audits.catalogue.commit_rules import INTERNAL_RECORD_UNDECO
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
 )
-from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.first_place import FirstPlace
 from kafkalog_reader.audits.integrity.message_problems import FAMILIES, message_problems
 from kafkalog_reader.audits.integrity.payload_count import count_whole_records
 from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.integrity.compaction_findings import CompactedKeys
+    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.errors import LocatedError
     from kafkalog_reader.io.evidence import SegmentFiles
@@ -54,16 +54,6 @@ _COUNTED: Final = 100
 _NO_TIMESTAMP_US: Final = -1000
 _WANTED: Final = frozenset({"offset", "timestamp"})
 _OF_MESSAGES: Final = ("key", "value")
-
-
-@dataclass(slots=True)
-class _Place:
-    position: int
-    size_in_bytes: int
-    offsets: tuple[int, int]
-    problem: str
-    evidence: dict[str, object]
-    count: int = 0
 
 
 class _Collected(Damage):
@@ -97,7 +87,7 @@ class PayloadCheck:
         if self._topic in FAMILIES:
             wanted |= {"key", "value"}
         self._decoder = RecordDecoder(wanted, segment_slice, self._damage)
-        self._found: dict[str, _Place] = {}
+        self._found: dict[str, FirstPlace] = {}
         self._counted = 0
         self._chain_end = self._reached = -1
         self._shows_cleaning = False
@@ -122,17 +112,8 @@ class PayloadCheck:
         for code, place in self._found.items():
             if code == OFFSET_GAP and (self._shows_cleaning or self._is_refilled):
                 continue
-            many = f"; {place.count:,} such batches" if place.count > 1 else ""
-            yield finding(
-                code,
-                f"{self._file} position {place.position:,}: {place.problem}{many}",
-                directory=self._replica.directory,
-                file=self._file,
-                position=place.position,
-                size_in_bytes=place.size_in_bytes,
-                offsets=place.offsets,
-                evidence={**place.evidence, "batches": place.count},
-            )
+            message = f"{self._file} position {place.position:,}: {place.problem}"
+            yield place.finding(code, self._replica, self._file, message)
 
     @property
     def _is_refilled(self) -> bool:
@@ -314,7 +295,7 @@ class PayloadCheck:
             return int(decoded.of_batches(name)[batches[0]])
 
         base_offset = first("base_offset")
-        place = _Place(
+        place = FirstPlace(
             position=first("position"),
             size_in_bytes=first("size_in_bytes"),
             offsets=(base_offset, base_offset + first("last_offset_delta") + 1),
@@ -326,16 +307,9 @@ class PayloadCheck:
     def _note_row(
         self, code: str, run: BatchRun, row: int, problem: str, evidence: dict[str, object]
     ) -> None:
-        place = _Place(
-            position=int(run.position[row]),
-            size_in_bytes=int(run.size_in_bytes[row]),
-            offsets=(int(run.base_offset[row]), int(run.last_offset[row]) + 1),
-            problem=problem,
-            evidence=evidence,
-        )
-        self._keep(code, place, 1)
+        self._keep(code, FirstPlace.of(run, row, evidence, problem), 1)
 
-    def _keep(self, code: str, place: _Place, batches: int) -> None:
+    def _keep(self, code: str, place: FirstPlace, batches: int) -> None:
         known = self._found.get(code)
         count = batches if known is None else known.count + batches
         if known is None or place.position < known.position:

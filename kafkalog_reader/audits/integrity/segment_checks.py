@@ -10,7 +10,7 @@ from kafkalog_reader.audits.catalogue.batch_rules import (
     OVERSIZED_BATCH,
     TIMESTAMP_IMPLAUSIBLE,
 )
-from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.first_place import FirstPlace
 from kafkalog_reader.format.layout import utc_text
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.compaction_findings import CompactedKeys
     from kafkalog_reader.audits.integrity.file_checks import FileChecks
+    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
@@ -58,43 +59,35 @@ def segment_checks(
 class _HeaderCheck:
     """Notes the first batch with a problem, and how many there are."""
 
-    def __init__(self, replica: Replica, segment: SegmentFiles, code: str) -> None:
+    def __init__(self, replica: Replica, segment: SegmentFiles, code: str, value_name: str) -> None:
         self._replica = replica
         self._file = replica.segment_file(segment)
         self._code = code
-        self._first: tuple[int, int, tuple[int, int], int] | None = None
-        self._count = 0
+        self._value_name = value_name
+        self._first: FirstPlace | None = None
+        self._value = 0
 
     def note(self, run: BatchRun, found: NDArray[np.bool_], values: NDArray[np.int64]) -> None:
         """Count the batches found; keep place and value of the first."""
         count = int(np.count_nonzero(found))
-        if count and self._first is None:
+        if not count:
+            return
+        if self._first is None:
             row = int(np.argmax(found))
-            self._first = (
-                int(run.position[row]),
-                int(run.size_in_bytes[row]),
-                (int(run.base_offset[row]), int(run.last_offset[row]) + 1),
-                int(values[row]),
-            )
-        self._count += count
+            self._value = int(values[row])
+            self._first = FirstPlace.of(run, row, {self._value_name: self._value})
+        self._first.count += count
 
-    def reported(
-        self, problem: Callable[[int], str], value_name: str, **evidence: object
-    ) -> Iterator[Finding]:
+    def reported(self, problem: Callable[[int], str], **evidence: object) -> Iterator[Finding]:
         """Yield the finding, if there is one; ``problem`` makes its text of the value."""
         if self._first is None:
             return
-        position, size, offsets, value = self._first
-        many = f"; {self._count:,} such batches" if self._count > 1 else ""
-        yield finding(
+        self._first.evidence |= evidence
+        yield self._first.finding(
             self._code,
-            f"{self._file} position {position:,}: {problem(value)}{many}",
-            directory=self._replica.directory,
-            file=self._file,
-            position=position,
-            size_in_bytes=size,
-            offsets=offsets,
-            evidence={value_name: value, **evidence, "batches": self._count},
+            self._replica,
+            self._file,
+            f"{self._file} position {self._first.position:,}: {problem(self._value)}",
         )
 
 
@@ -102,7 +95,7 @@ class TimestampCheck:
     """KL-113 by headers alone: a timestamp that blocks retention, or that Kafka never stores."""
 
     def __init__(self, replica: Replica, segment: SegmentFiles) -> None:
-        self._kept = _HeaderCheck(replica, segment, TIMESTAMP_IMPLAUSIBLE)
+        self._kept = _HeaderCheck(replica, segment, TIMESTAMP_IMPLAUSIBLE, "maxTimestamp")
         copied_at = int(segment.modified_at * 1000)
         self._copied_at = copied_at if copied_at >= _FIRST_PLAUSIBLE_MS else None
 
@@ -117,9 +110,7 @@ class TimestampCheck:
 
     def findings(self) -> Iterator[Finding]:
         """See ``SegmentCheck``."""
-        yield from self._kept.reported(
-            self._problem, "maxTimestamp", fileModifiedAt=self._copied_at
-        )
+        yield from self._kept.reported(self._problem, fileModifiedAt=self._copied_at)
 
     def _problem(self, timestamp: int) -> str:
         text = f"the greatest timestamp is {timestamp} ({utc_text(timestamp)})"
@@ -132,7 +123,7 @@ class BatchSizeCheck:
     """KL-116: batches that the topic's configuration would refuse today."""
 
     def __init__(self, replica: Replica, segment: SegmentFiles, largest: int) -> None:
-        self._kept = _HeaderCheck(replica, segment, OVERSIZED_BATCH)
+        self._kept = _HeaderCheck(replica, segment, OVERSIZED_BATCH, "sizeInBytes")
         self._largest = largest
 
     def look(self, run: BatchRun) -> None:
@@ -144,6 +135,5 @@ class BatchSizeCheck:
         """See ``SegmentCheck``."""
         yield from self._kept.reported(
             lambda size: f"{size} bytes, and max.message.bytes is {self._largest}",
-            "sizeInBytes",
             maxMessageBytes=self._largest,
         )

@@ -15,7 +15,7 @@ from kafkalog_reader.audits.log.batch_place import EXAMPLES, BatchPlace, Regress
 from kafkalog_reader.audits.log.lineage import LineageBuilder
 from kafkalog_reader.audits.log.read_segment import ReadSegment
 from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
-from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.errors import KafkaLogError, LogPosition, UnreadableFileError
 from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
     CONTROL_BIT,
@@ -369,6 +369,7 @@ class BatchStream:
                     self._stop_at(found, next_base)
                     read.add_damage(self.stops[-1], self.next_offset)
                 elif isinstance(found, BatchRun) and found.count:
+                    self._look_inside_first(found)
                     read.add(found)
                     yield found
             self.read_segments[path] = read
@@ -386,6 +387,27 @@ class BatchStream:
                     problem=error.problem,
                 )
             )
+
+    def _look_inside_first(self, run: BatchRun) -> None:
+        """Find where compressed messages after damage begin: only their last offset is stored."""
+        position = int(run.position[0])
+        if not self.stops or self.stops[-1].stop != position or self.stops[-1].file != self.path:
+            return
+        if not (run.is_wrapper[0] and run.crc_valid[0]):
+            return
+        from kafkalog_reader.format.message import parse_message  # slow to import
+        from kafkalog_reader.format.message_set import message_records
+
+        start = position - run.window_position
+        content = bytes(run.buffer[start : start + int(run.size_in_bytes[0])])
+        where = LogPosition(self.path, position)
+        try:
+            first = next(message_records(parse_message(content, where), where)).offset
+        except KafkaLogError:  # --deep reports it
+            return
+        if first > run.base_offset[0]:
+            run.begin_first_at(first)
+            self.stops[-1] = replace(self.stops[-1], next_offset=first)
 
     def _stop_at(self, region: UnreadableRegion, next_base: int | None) -> None:
         self.stops.append(

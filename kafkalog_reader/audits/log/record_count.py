@@ -38,6 +38,11 @@ def behind_text(records: int, copies: int = 1) -> str:
     return f"{'is' if copies == 1 else 'are'} {records_text(records)} behind"
 
 
+def start_adds_text(behind: int, lost: int) -> str:
+    """Why a copy loses more than the records by which it is behind, if it is elected."""
+    return ", with those that its start hides or cuts" if lost > behind else ""
+
+
 def up_to_text(text: str, damaged: int) -> str:
     """Add the maximum number of records in damaged batches: ``2 records and up to 1 in ...``."""
     return f"{text} and up to {damaged:,} in damaged batches" if damaged else text

@@ -20,7 +20,6 @@ from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole, unseen_brokers
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import METADATA_TOPIC
-from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,15 +132,13 @@ class PartitionAudit:
         return end, max((end, *(following for first, following in spans if first <= end)))
 
     @property
-    def has_zeros_at_end(self) -> bool:
-        """Whether zeros follow the end of the longest copies: more records may have been there."""
+    def zeros_at_end(self) -> int:
+        """How many zero bytes follow the end of the longest copies: records may have been there.
+
+        0 if one of these copies ends without zeros, or with those of a preallocated file.
+        """
         end = max((each.log_end for each in self.replicas), default=0)
-        return any(
-            stop.ends_log and stop.end is ScanEnd.ZEROS
-            for each in self.replicas
-            if each.log_end == end
-            for stop in each.summary.stops
-        )
+        return min((each.zeros_at_end for each in self.replicas if each.log_end == end), default=0)
 
     @property
     def newest(self) -> ReplicaAudit | None:

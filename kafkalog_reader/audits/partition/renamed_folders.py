@@ -1,14 +1,17 @@
 """Finds folders that were renamed to a partition that their broker does not have.
 
-Only folders that the metadata log does not assign to their broker are looked into.
+Only folders that the metadata log does not assign to their broker are looked into; without a
+metadata log, those that no checkpoint of their log directory names and no other broker has.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS, RECOVERY_POINTS
+from kafkalog_reader.audits.integrity.partial_copy import folders_of, named_partitions
 from kafkalog_reader.audits.partition.misnamed import Misnamed, name_of
 from kafkalog_reader.audits.partition.same_content import fits_rows, is_content_of
 from kafkalog_reader.errors import LocatedError
@@ -39,80 +42,147 @@ def renamed_folders(
         request: whose brokers are requested.
         clusters: what the metadata logs have, by cluster id.
     """
-    if not clusters:
-        return {}
     live: dict[str | None, _Folders] = defaultdict(lambda: defaultdict(list))
     for each in evidence.partition_directories(ReadRequest(brokers=request.brokers)):
         if each.is_replica and each.topic not in (None, METADATA_TOPIC):
             live[each.log_directory.cluster_id][each.topic, each.partition or 0].append(each)
     found: dict[Identity, tuple[Misnamed, ...]] = {}
-    for cluster_id, cluster in clusters.items():
-        for misnamed in _renamed(live[cluster_id], cluster):
+    for cluster_id, folders in live.items():
+        cluster = clusters.get(cluster_id)
+        names = _Names(folders) if cluster is None else _AssignedNames(folders, cluster)
+        for misnamed in _renamed(names):
             for topic, partition in misnamed.places:
                 key = cluster_id, topic, partition
                 found[key] = (*found.get(key, ()), misnamed)
     return found
 
 
-def _renamed(live: _Folders, cluster: ClusterMetadata) -> Iterator[Misnamed]:
+class _Names:
+    """Which names the folders of a cluster without a metadata log should have.
+
+    Args:
+        live: the folders by name.
+    """
+
+    def __init__(self, live: _Folders) -> None:
+        self.live = live
+
+    def is_strange(self, folder: PartitionDirectory, place: TopicPartition) -> bool:
+        """Whether a folder may have a wrong name."""
+        if not _is_whole(folder) or _others(self.live[place], folder):
+            return False
+        return not _has_rows(folder, place)
+
+    def missing(self, folder: PartitionDirectory) -> list[TopicPartition]:
+        """Partitions of its topic that its broker should have, and has no folder of."""
+        topic_id = topic_id_of(folder)
+        root = folder.log_directory
+        return [
+            place
+            for place in sorted(named_partitions(root) - folders_of(root))
+            if topic_id in {topic_id_of(each) for each in self.live.get(place, ())}
+        ]
+
+    def exists(self, place: TopicPartition) -> bool | None:
+        """Whether there is such a partition; None if nobody knows."""
+        del place
+        return None
+
+    def reason(self, folder: PartitionDirectory, held: TopicPartition) -> str:
+        """Why the name is wrong."""
+        return (
+            f"the checkpoints of the broker have no row of {name_of(_place(folder))}, but one of "
+            f"{name_of(held)}, of which the broker has no folder"
+        )
+
+    def effect(self, held: TopicPartition) -> str:
+        """What the next start does."""
+        return (
+            "After the next start the broker would not serve it, and create an empty replica of "
+            f"{name_of(held)}"
+        )
+
+
+class _AssignedNames(_Names):
+    """The same of a cluster with a metadata log."""
+
+    def __init__(self, live: _Folders, cluster: ClusterMetadata) -> None:
+        super().__init__(live)
+        self._cluster = cluster
+
+    @cached_property
+    def _of_topic(self) -> Mapping[str, Sequence[TopicPartition]]:
+        found: dict[str, list[TopicPartition]] = defaultdict(list)
+        for place in self._cluster.partitions:
+            found[place[0]].append(place)
+        return found
+
+    @cached_property
+    def _topic_names(self) -> Mapping[str, str]:
+        return self._cluster.topics().names
+
+    def is_strange(self, folder: PartitionDirectory, place: TopicPartition) -> bool:
+        known = self._cluster.partitions.get(place)
+        broker_id = folder.log_directory.broker_id
+        return _is_whole(folder) and (known is None or broker_id not in known.replicas)
+
+    def missing(self, folder: PartitionDirectory) -> list[TopicPartition]:
+        topic = self._topic_names.get(topic_id_of(folder) or "")
+        return [
+            place
+            for place in sorted(self._of_topic.get(topic or "", ()))
+            if folder.log_directory.broker_id in self._cluster.partitions[place].replicas
+            and not _of_broker(self.live.get(place, ()), folder)
+        ]
+
+    def exists(self, place: TopicPartition) -> bool | None:
+        return place in self._cluster.partitions
+
+    def reason(self, folder: PartitionDirectory, held: TopicPartition) -> str:
+        named = _place(folder)
+        why = f"the metadata log has no {name_of(named)}"
+        if self.exists(named):
+            why = f"the metadata log does not assign {name_of(named)} to {folder.replica_name}"
+        return f"{why}, but {name_of(held)}, of which the broker has no folder"
+
+    def effect(self, held: TopicPartition) -> str:
+        return (
+            "The next start would rename it to -stray, and create an empty replica of "
+            f"{name_of(held)}"
+        )
+
+
+def _renamed(names: _Names) -> Iterator[Misnamed]:
     strange = [
         folder
-        for place, folders in live.items()
+        for place, folders in names.live.items()
         for folder in folders
-        if _is_strange(folder, place, cluster)
+        if names.is_strange(folder, place)
     ]
-    if not strange:
-        return
-    names = cluster.topics().names
-    of_topic: dict[str, list[TopicPartition]] = defaultdict(list)
-    for place in cluster.partitions:
-        of_topic[place[0]].append(place)
     for folder in strange:
-        topic = names.get(topic_id_of(folder) or "")
-        if topic is not None:
-            missing = [
-                place
-                for place in sorted(of_topic[topic])
-                if folder.log_directory.broker_id in cluster.partitions[place].replicas
-                and not _of_broker(live.get(place, ()), folder)
-            ]
-            yield from _recognised(folder, missing[:_MOST_COMPARED], live, cluster)
-
-
-def _is_strange(
-    folder: PartitionDirectory, place: TopicPartition, cluster: ClusterMetadata
-) -> bool:
-    root, known = folder.log_directory, cluster.partitions.get(place)
-    is_whole = root.broker_id is not None and root.clean_shutdown is not None
-    return is_whole and (known is None or root.broker_id not in known.replicas)
+        yield from _recognised(folder, names.missing(folder)[:_MOST_COMPARED], names)
 
 
 def _recognised(
-    folder: PartitionDirectory,
-    missing: Sequence[TopicPartition],
-    live: _Folders,
-    cluster: ClusterMetadata,
+    folder: PartitionDirectory, missing: Sequence[TopicPartition], names: _Names
 ) -> Iterator[Misnamed]:
     """Which of the partitions without a folder it holds; nothing if that is not clear."""
-    named = folder.topic or "", folder.partition or 0
+    named, live = _place(folder), names.live
     copies = {place: _others(live.get(place, ()), folder) for place in missing}
     same = {place: is_content_of(folder, copies[place]) for place in missing}
     equal = [place for place in missing if same[place]]
     if len(equal) > 1:
         equal = [place for place in equal if fits_rows(folder, *place)]
-    exists = named in cluster.partitions
+    exists = names.exists(named)
     if exists and is_content_of(folder, _others(live[named], folder)) is not False:
         return  # another broker's copy of that partition, or unknown
     possible = [place for place in missing if same[place] is not False]
-    if not equal and not exists and len(possible) == 1 and not _has_rows(folder, named):
+    if not equal and exists is False and len(possible) == 1 and not _has_rows(folder, named):
         equal = possible
     if len(equal) != 1:
         return
     (held,) = equal
-    why = f"the metadata log has no {name_of(named)}"
-    if exists:
-        why = f"the metadata log does not assign {name_of(named)} to {folder.replica_name}"
-    reasons = [f"{why}, but {name_of(held)}, of which the broker has no folder"]
+    reasons = [names.reason(folder, held)]
     if same[held]:
         reasons.append(f"the first batches are those of {copies_of_text(copies[held])}")
     if fits_rows(folder, *held):
@@ -120,10 +190,19 @@ def _recognised(
     yield Misnamed(
         folders=((folder, held),),
         reasons=tuple(reasons),
-        effect="The next start would rename it to -stray, and create an empty replica of "
-        f"{name_of(held)}",
+        effect=names.effect(held),
         confidence="likely" if same[held] else "possible",
     )
+
+
+def _is_whole(folder: PartitionDirectory) -> bool:
+    """Whether its whole log directory was supplied, and is known to be that of a broker."""
+    root = folder.log_directory
+    return root.broker_id is not None and root.clean_shutdown is not None
+
+
+def _place(folder: PartitionDirectory) -> TopicPartition:
+    return folder.topic or "", folder.partition or 0
 
 
 def copies_of_text(copies: Sequence[PartitionDirectory]) -> str:

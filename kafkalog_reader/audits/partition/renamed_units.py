@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def with_renamed(unit: PartitionUnit) -> PartitionUnit:
     """The unit, in which a broker lacks no folder that it has under another name."""
     place = unit.directories[0].topic or "", unit.directories[0].partition or 0
+    if any(each.places[0] == place for each in unit.misnamed if len(each.folders) == 1):
+        unit = replace(unit, supply=replace(unit.supply, absent=()))  # of what the folder holds
     brokers = {
         folder.log_directory.broker_id
         for each in unit.misnamed

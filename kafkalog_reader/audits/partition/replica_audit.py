@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.scan.scan_end import ScanEnd
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -97,6 +99,15 @@ class ReplicaAudit:
         """
         latest = self.files.cache.latest
         return latest if latest is not None and latest.start_offset > self.log_end else None
+
+    @property
+    def zeros_at_end(self) -> int:
+        """How many zero bytes follow the end of the log, unless they may be preallocated."""
+        return sum(
+            stop.size_in_bytes
+            for stop in self.summary.stops
+            if stop.ends_log and stop.end is ScanEnd.ZEROS and not stop.may_be_preallocated
+        )
 
     @property
     def log_start(self) -> int:

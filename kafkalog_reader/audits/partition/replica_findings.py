@@ -33,7 +33,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
-from kafkalog_reader.audits.log.record_count import behind_text, records_text
+from kafkalog_reader.audits.log.record_count import behind_text, records_text, start_adds_text
 from kafkalog_reader.audits.partition.copy_findings import copy_findings
 from kafkalog_reader.audits.partition.difference_findings import difference_findings
 from kafkalog_reader.audits.partition.election_findings import election_findings
@@ -53,6 +53,9 @@ _LAG_ACTIONS: Final = {
     "H": (FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD),
     "M": (LET_BEST_LEAD,),
 }
+_UNLESS_HOT: Final = (
+    "; unless this broker ran while it was copied, and was copied before the others"
+)
 
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -242,11 +245,14 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
         behind = sum(branch.records for branch in longer)
         lost = committed_lost_by(audit, replica)
         loses = f"; if elected, it loses {records_text(lost)} known committed" if lost else ""
+        loses += start_adds_text(behind, lost)
         severity = lag_severity(audit, replica)
+        may_be_hot = severity == "H" and replica.directory.log_directory.clean_shutdown is False
+        unless = _UNLESS_HOT if may_be_hot else ""
         yield finding(
             LAGGING_REPLICA,
             f"{replica.name} {behind_text(behind)} (ends at {replica.log_end:,}, the longest log "
-            f"at {end:,}){loses}",
+            f"at {end:,}){loses}{unless}",
             severity=severity,
             actions=_LAG_ACTIONS.get(severity),
             directory=replica.directory,

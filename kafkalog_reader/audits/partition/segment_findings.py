@@ -57,11 +57,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 _NEWEST_MAGIC = 2
-_ROUND = 1 << 20
 _TAILS = codes_with(Role.TAIL)
 _ELSEWHERE = (COMPARE_REPLICAS, CHECK_HARDWARE)
 _NOWHERE_ELSE = (DO_NOT_START, SAVE_RECORDS, CHECK_HARDWARE)
-"""``segment.bytes`` usually is a multiple of this; a crash leaves any size."""
 
 
 def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -330,11 +328,10 @@ def _is_fragment(stop: UnreadableRegion) -> bool:
 
 
 def _severity_of_zeros(stop: UnreadableRegion, *, is_hot: bool) -> str:
-    """The severity of zeros; a preallocated file has a round size, and a shutdown trims it."""
+    """The severity of zeros; a shutdown trims preallocated ones."""
     if not stop.ends_log or not is_hot:
         return "H"
-    is_round = stop.stop % _ROUND == 0
-    return "I" if is_round else "M"
+    return "I" if stop.may_be_preallocated else "M"
 
 
 def _regression(replica: ReplicaAudit) -> Finding:

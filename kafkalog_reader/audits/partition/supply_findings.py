@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import RENAME_FOLDER
+from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO, RENAME_FOLDER
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     REPLICA_DIRECTORY_MISSING,
 )
@@ -25,7 +25,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
@@ -56,6 +56,10 @@ class Supply:
     missing: tuple[MissingDirectory, ...] = ()
     renamed: tuple[PartitionDirectory, ...] = ()
     without_log: tuple[LogDirectory, ...] = ()
+
+    def without(self, brokers: Collection[int]) -> Supply:
+        """The same without these absent brokers."""
+        return replace(self, absent=tuple(each for each in self.absent if each not in brokers))
 
 
 NOTHING_KNOWN: Final = Supply()
@@ -97,18 +101,36 @@ def suggested_supply(
     return Supply(absent=tuple(sorted(brokers - here)), has_peers=True)
 
 
+def _suggested(audit: PartitionAudit, supply: Supply) -> Finding:
+    """KL-012 of a broker that is here, and without a metadata log may have the partition."""
+    of_them = "" if len(supply.absent) == 1 else "one of "
+    has_zookeeper = any(each.directory.log_directory.meta_version == 0 for each in audit.replicas)
+    return finding(
+        REPLICA_NOT_SUPPLIED,
+        f"other partitions of the topic have more replicas: {of_them}{joined_ids(supply.absent)} "
+        "may have one of this partition, too, in a log directory that was not supplied, unless the "
+        "partition was reassigned (kafka-topics.sh --describe shows where it is)",
+        severity="L",
+        confidence="possible",
+        actions=(NOTHING_TO_DO,) if has_zookeeper else None,
+        evidence={
+            "expected": ", ".join(map(str, supply.absent)),
+            "supplied": len(audit.replicas),
+            "by": "the topic's other partitions",
+        },
+    )
+
+
 def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
     """Yield KL-012 and KL-310 for one partition."""
-    source = "the metadata log" if supply.is_assigned else "the topic's other partitions"
-    if supply.absent:
+    if supply.absent and not supply.is_assigned:
+        yield _suggested(audit, supply)
+    elif supply.absent:
         names = ", ".join(map(str, supply.absent))
         which = joined_ids(supply.absent)
-        has = f"{which} has a replica too, which was"
-        if len(supply.absent) > 1 and supply.is_assigned:
-            has = f"{which} have replicas too, which were"
-        elif len(supply.absent) > 1:
-            has = f"one of {which} has a replica too, which was"
-        message = f"according to {source}, {has} not supplied"
+        several = len(supply.absent) > 1
+        has = "have replicas too, which were" if several else "has a replica too, which was"
+        message = f"according to the metadata log, {which} {has} not supplied"
         unseen = audit.unseen
         if unseen is not None and not {*unseen.brokers} & {*supply.absent}:
             unseen = None
@@ -118,8 +140,8 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
             REPLICA_NOT_SUPPLIED,
             message,
             severity=_severity(unseen, has_peers=supply.has_peers),
-            confidence="proven" if supply.is_assigned else "possible",
-            evidence={"expected": names, "supplied": len(audit.replicas), "by": source},
+            confidence="proven",
+            evidence={"expected": names, "supplied": len(audit.replicas), "by": "the metadata log"},
         )
     if supply.lacking and any(
         replica.directory.log_directory.clean_shutdown is not None for replica in audit.replicas
@@ -139,7 +161,7 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
                 renamed = renamed.replace(f": {creates}", f"; if that is lost, {creates}", 1)
         yield finding(
             REPLICA_DIRECTORY_MISSING,
-            f"according to {source} {joined_ids(supply.lacking)} {has}{renamed}"
+            f"according to the metadata log {joined_ids(supply.lacking)} {has}{renamed}"
             f"{_without_in_sync(audit, supply)}",
             confidence="possible",
             evidence={"brokers": names},

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.election.missing_directories import had_replica
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
+from kafkalog_reader.audits.partition.other_cluster_copies import OtherClusterCopies
 from kafkalog_reader.audits.partition.supply_findings import (
     Supply,
     assigned_supply,
@@ -41,7 +42,7 @@ def with_supply(
     for root in () if evidence.skipped else evidence.roots:
         if root.broker_id is not None and not is_part_of_log_directory(root):
             brokers[root.cluster_id].add(root.broker_id)
-    renamed = _Renamed(evidence)
+    renamed, elsewhere = _Renamed(evidence), OtherClusterCopies(evidence, ReadRequest())
     for topic, of_topic in groupby(units, key=lambda unit: unit.directories[0].topic):
         same = list(of_topic)
         replicas: dict[str | None, int] = defaultdict(int)
@@ -53,6 +54,9 @@ def with_supply(
             here = frozenset(brokers[cluster_id])
             if unit.membership is not None:
                 supply = assigned_supply(unit.membership, unit.directories, here)
+                if supply.absent:
+                    identity, topic_id = unit.directories[0].identity, unit.membership.topic_id
+                    supply = supply.without(elsewhere.brokers(identity, topic_id))
             elif topic == METADATA_TOPIC:
                 yield replace(unit, supply=Supply(without_log=_without_log(unit, evidence)))
                 continue
@@ -61,6 +65,8 @@ def with_supply(
                 continue
             else:
                 supply = suggested_supply(unit.directories, replicas[cluster_id], here)
+                if supply.absent:
+                    supply = supply.without(renamed.deleting(unit.directories[0], supply.absent))
             if supply.lacking and unit.membership is not None:
                 supply = replace(supply, missing=_missing(missing, supply.lacking, unit))
             if supply.lacking:
@@ -116,4 +122,12 @@ class _Renamed:
         """Those of some brokers, of the same partition as a replica."""
         return tuple(
             each for broker in brokers for each in self._found.get((replica.identity, broker), ())
+        )
+
+    def deleting(self, replica: PartitionDirectory, brokers: Iterable[int]) -> frozenset[int]:
+        """Those of some brokers that delete the partition: it is no longer assigned to them."""
+        return frozenset(
+            broker
+            for broker in brokers
+            if any(each.state == "delete" for each in self.of(replica, [broker]))
         )

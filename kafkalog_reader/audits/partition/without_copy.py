@@ -16,6 +16,7 @@ from kafkalog_reader.audits.integrity.partial_copy import (
     named_partitions,
 )
 from kafkalog_reader.audits.partition.moved_aside import moved_copy
+from kafkalog_reader.audits.partition.other_cluster_copies import OtherClusterCopies
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
@@ -121,6 +122,7 @@ def without_copy(
     folders: dict[Identity, list[PartitionDirectory]] = defaultdict(list)
     for directory in evidence.partition_directories(replace(request, brokers=None)):
         folders[directory.identity].append(directory)
+    elsewhere = OtherClusterCopies(evidence, replace(request, brokers=None))
     for cluster_id in dict.fromkeys((*clusters, *roots)):
         cluster, own = clusters.get(cluster_id), roots.get(cluster_id, [])
         of_cluster = (
@@ -130,7 +132,10 @@ def without_copy(
         )
         for each in of_cluster:
             found = folders.get((cluster_id, each.topic, each.partition), [])
-            is_here = any(copy.is_replica for copy in found)
+            is_here = any(copy.is_replica for copy in found) or bool(
+                elsewhere.brokers((cluster_id, each.topic, each.partition), each.topic_id)
+                & {*each.brokers}
+            )
             if request.selects(each.topic, each.partition) and not is_here:
                 moved = (moved_copy(root, each.topic, each.partition) for root in own)
                 yield replace(each, renamed=tuple(found), moved=tuple(filter(None, moved)))

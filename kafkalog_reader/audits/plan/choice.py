@@ -133,7 +133,7 @@ class Choice:
             copy can be made of that log then.
         stay_damaged: brokers whose copy keeps its damage behind a sound leader: no follower fetches
             again what it has.
-        has_zeros_at_end: whether the longest copies end with zeros, where more may have been.
+        zeros_at_end: how many zero bytes end the longest copies, where records may have been.
         log_starts: log start offsets by broker.
         cluster_id: of the copies; None if it is unknown.
     """
@@ -176,7 +176,7 @@ class Choice:
     is_sound: bool = True
     unreadable_from: int | None = None
     stay_damaged: tuple[int, ...] = ()
-    has_zeros_at_end: bool = False
+    zeros_at_end: int = 0
     log_starts: Mapping[int, int] = field(default_factory=dict)
     cluster_id: str | None = None
 

@@ -30,8 +30,7 @@ from kafkalog_reader.audits.plan.renames import renames_of
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.plan.unanswered import (
     Unanswered,
-    UnknownCopy,
-    failure_of,
+    unanswered,
     why_all_fail,
     why_not_read,
     why_unanswered,
@@ -87,40 +86,19 @@ def choice_of(
         down: why some of those do not start, by broker.
         has_metadata: whether a metadata log was supplied.
     """
+    elections = [each for each in audit.elections if wanted in (None, _broker(each.candidate))]
     replicas = audit.everyone
     brokers = [_broker(each) for each in replicas]
+    if reason := (
+        why_unanswered(audit, brokers, down)
+        or why_not_read(each for each in found if each.code in _NOT_READ)
+        or (not elections and _why_none_leads(audit, brokers, wanted, found))
+    ):
+        return unanswered(audit, brokers, reason, down)
     topic, partition = audit.topic or "", audit.partition or 0
-    reason = why_unanswered(audit, brokers, down)
-    failure = None if -1 in brokers else failure_of(audit)
-    not_read = [each for each in found if each.code in _NOT_READ]
-    if not reason and not_read:
-        reason = why_not_read(not_read)
-    elections = [each for each in audit.elections if wanted in (None, _broker(each.candidate))]
-    if not reason and not elections:
-        reason = (
-            why_all_fail(audit, brokers, _repairs(found, is_lossy=True))
-            if wanted is None
-            else f"broker {wanted} has no copy that can lead"
-        )
-    if reason:
-        everyone = tuple(sorted({*brokers, *down}))
-        return Unanswered(
-            name=f"{topic}-{partition}",
-            reason=reason,
-            brokers=everyone,
-            failure=failure,
-            unknown_copies=tuple(
-                UnknownCopy(topic=topic, partition=partition, broker_id=broker, path=each.path)
-                for each in audit.unknown_copies
-                if (broker := each.log_directory.broker_id) is not None
-            ),
-        )
+    roots = [each.directory.log_directory for each in replicas]
     best = elections[0]
-    effect = _effect(audit, best)
-    equals = frozenset(
-        _broker(each.candidate) for each in audit.elections if _effect(audit, each) == effect
-    )
-    epoch_files = _epoch_rows(audit, equals, found)
+    epoch_files = _epoch_rows(audit, _equals(audit, best, audit.elections), found)
     refetching = tuple(
         _broker(each.follower)
         for each in best.followers
@@ -128,8 +106,7 @@ def choice_of(
     )
     held = [once_written(audit, each, epoch_files) for each in audit.elections]
     best = next(each for each in held if each.candidate is best.candidate)
-    effect = _effect(audit, best)
-    equals = frozenset(_broker(each.candidate) for each in held if _effect(audit, each) == effect)
+    equals = _equals(audit, best, held)
     membership = audit.membership
     assigned = () if membership is None else membership.replicas
     not_supplied = tuple(each for each in assigned if each not in {*brokers, *lacking})
@@ -165,12 +142,12 @@ def choice_of(
             Alternative(
                 broker_id=_broker(each.candidate),
                 lost=each.lacking,
-                never_in_sync=tuple(_broker(apart.follower) for apart in each.out_of_sync),
+                never_in_sync=tuple(_broker(never.follower) for never in each.out_of_sync),
             )
             for each in held
             if _broker(each.candidate) not in equals
         ),
-        has_zeros_at_end=audit.has_zeros_at_end,
+        zeros_at_end=audit.zeros_at_end,
         merge=audit.merge,
         repairs=_without_markers(found, lost_at_start)
         | _repairs(found, is_lossy=bool(best.lacking_ranges)),
@@ -199,10 +176,9 @@ def choice_of(
             _broker(each): rows for each, rows in epoch_files.items() if _broker(each) not in aside
         },
         log_start_rows={
-            broker: _log_start_rows(each.directory.log_directory)
-            for broker, each in zip(brokers, replicas, strict=True)
-        }
-        | {broker: _log_start_rows(root) for broker, root in lacking_roots.items()},
+            broker: _log_start_rows(root)
+            for broker, root in (*zip(brokers, roots, strict=True), *lacking_roots.items())
+        },
         paths=dict(zip(brokers, (each.directory.path for each in replicas), strict=True)),
         new_paths={
             broker: posixpath.join(root.path, f"{topic}-{partition}")
@@ -223,6 +199,22 @@ def choice_of(
         ),
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
         cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
+    )
+
+
+def _why_none_leads(
+    audit: PartitionAudit, brokers: Sequence[int], wanted: int | None, found: Sequence[Finding]
+) -> str:
+    if wanted is not None:
+        return f"broker {wanted} has no copy that can lead"
+    return why_all_fail(audit, brokers, _repairs(found, is_lossy=True))
+
+
+def _equals(audit: PartitionAudit, best: Election, elections: Iterable[Election]) -> frozenset[int]:
+    """The brokers whose election has the same effect as the best one."""
+    effect = _effect(audit, best)
+    return frozenset(
+        _broker(each.candidate) for each in elections if _effect(audit, each) == effect
     )
 
 

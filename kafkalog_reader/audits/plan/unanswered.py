@@ -11,7 +11,7 @@ from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.broker_words import joined_ids, joined_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -46,6 +46,24 @@ class Unanswered:
     unknown_copies: tuple[UnknownCopy, ...] = ()
 
 
+def unanswered(
+    audit: PartitionAudit, brokers: Sequence[int], reason: str, down: Mapping[int, str]
+) -> Unanswered:
+    """The partition that has no plan for this reason; see ``why_unanswered`` for the others."""
+    topic, partition = audit.topic or "", audit.partition or 0
+    return Unanswered(
+        name=f"{topic}-{partition}",
+        reason=reason,
+        brokers=tuple(sorted({*brokers, *down})),
+        failure=None if -1 in brokers else failure_of(audit),
+        unknown_copies=tuple(
+            UnknownCopy(topic=topic, partition=partition, broker_id=broker, path=each.path)
+            for each in audit.unknown_copies
+            if (broker := each.log_directory.broker_id) is not None
+        ),
+    )
+
+
 def why_unanswered(audit: PartitionAudit, brokers: Sequence[int], down: Mapping[int, str]) -> str:
     """Why no plan is possible; empty if one is.
 
@@ -75,11 +93,11 @@ def why_unanswered(audit: PartitionAudit, brokers: Sequence[int], down: Mapping[
     return ""
 
 
-def why_not_read(found: Sequence[Finding]) -> str:
+def why_not_read(found: Iterable[Finding]) -> str:
     """Why no plan is possible where files of copies could not be read, which are named."""
     copies = {
         "a copy" if each.directory is None else f"the copy of {each.directory.replica_name}": each
-        for each in reversed(found)
+        for each in reversed([*found])
     }
     texts = [f"{copy} was not read in full: {each.message}" for copy, each in copies.items()]
     return "; ".join(reversed(texts))

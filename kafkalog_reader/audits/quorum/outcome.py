@@ -137,6 +137,11 @@ class QuorumAudit:
         )
 
     @property
+    def is_short_of_voters(self) -> bool:
+        """Whether too few voters can start with these files; the others may be elsewhere."""
+        return self.verdict is Verdict.NO_MAJORITY
+
+    @property
     def is_clean(self) -> bool:
         """Whether the controllers elect a leader by themselves, and lose nothing."""
         waiting = self.quorum.exchanged or any(map(self.quorum.lacking, self.quorum.startable))

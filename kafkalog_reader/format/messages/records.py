@@ -25,6 +25,7 @@ from kafkalog_reader.format.messages.schema import Family, MessageSpec, Part, me
 
 FRAME_VERSION: Final = 1
 _NUMBER: Final = struct.Struct(">h")
+_UNKNOWN_TYPE: Final = "no known release has record type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,16 @@ class DecodedMessage:
                 known = (each for each in value.items() if each[0] != UNKNOWN_TAGS)
                 waiting += [(f"{path}{name}.", each) for name, each in known]
         return json.dumps(found) if found else None
+
+
+def unknown_type(number: int) -> str:
+    """The problem of a record whose type no known release has: its coordinator passes over it."""
+    return f"{_UNKNOWN_TYPE} {number}"
+
+
+def is_unknown_type(problem: str) -> bool:
+    """Whether a row's problem is that one."""
+    return problem.startswith(_UNKNOWN_TYPE)
 
 
 def decode_key(family: Family, content: bytes) -> DecodedMessage:

@@ -33,20 +33,18 @@ if TYPE_CHECKING:
 SAME = comparison(branch(0, 9, ONE, TWO))
 FORK = branch(0, 4, ONE, TWO, children=(branch(4, 9, ONE), branch(4, 9, TWO)))
 
-MAGIC_3, MAGIC_34 = (f"unknown magic {magic}, expected 0 to 2" for magic in (3, 34))
-
 
 def region(
     first: int | None = 4,
     following: int | None = 6,
     *,
     end: ScanEnd = ScanEnd.IMPOSSIBLE_LENGTH,
-    problem: str = "batch length 0",
+    magic: int | None = None,
     begins: bool = False,
 ) -> UnreadableRegion:
     return UnreadableRegion(
         file="t-0/0.log", start=10, stop=99, first_offset=first, next_offset=following, end=end,
-        problem=problem, begins_batch=begins,
+        problem="in other words", magic=magic, begins_batch=begins,
     )  # fmt: skip
 
 
@@ -174,17 +172,17 @@ def test_wrong_checksums(count: int, alone: int, expected: Verdict) -> None:
         pytest.param(region(end=ScanEnd.ZEROS), Verdict.DAMAGED_RECOVERABLE, id="zeros_inside"),
         pytest.param(region(end=ScanEnd.REFUSED), Verdict.UNDECIDABLE, id="not_permitted"),
         pytest.param(
-            region(end=ScanEnd.UNKNOWN_MAGIC, problem=MAGIC_3, begins=True),
+            region(end=ScanEnd.UNKNOWN_MAGIC, magic=3, begins=True),
             Verdict.UNDECIDABLE,
             id="next_format",
         ),
         pytest.param(
-            region(end=ScanEnd.UNKNOWN_MAGIC, problem=MAGIC_3),
+            region(end=ScanEnd.UNKNOWN_MAGIC, magic=3),
             Verdict.DAMAGED_RECOVERABLE,
             id="next_format_where_no_batch_begins",
         ),
         pytest.param(
-            region(end=ScanEnd.UNKNOWN_MAGIC, problem=MAGIC_34, begins=True),
+            region(end=ScanEnd.UNKNOWN_MAGIC, magic=34, begins=True),
             Verdict.DAMAGED_RECOVERABLE,
             id="the_magic_of_2_with_a_flipped_bit",
         ),

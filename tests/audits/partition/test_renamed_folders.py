@@ -167,3 +167,41 @@ def test_nothing_is_opened_where_every_folder_is_assigned(monkeypatch: pytest.Mo
     monkeypatch.setattr("kafkalog_reader.audits.partition.renamed_folders.topic_id_of", opened)
     monkeypatch.setattr("kafkalog_reader.audits.partition.renamed_folders.is_content_of", opened)
     assert found_in(captures.path(CAPTURE)) == set()
+
+
+def without_metadata(root: Path) -> Path:
+    """Broker 1 has a folder that no checkpoint names; no metadata log says what it should have."""
+    zero = replica("a@0/e0 b@1/e0", recovery_point=2, high_watermark=2)
+    one = replica("x@0/e0 y@1/e0", recovery_point=2, high_watermark=2, partition=1)
+    cluster(root, {broker: [zero, one] for broker in (1, 2, 3)})
+    (root / "broker-1" / "t-1").rename(root / "broker-1" / "t-9")
+    return root
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_a_metadata_log_the_checkpoints_show_it(
+    tmp_path: Path, command: click.Command
+) -> None:
+    status, output, *_ = asked(command, str(without_metadata(tmp_path)))
+    said = " ".join(output.split())
+    assert status == 1
+    assert "broker 1 has t-1 in the folder t-9" in said
+    assert not any(code in said for code in CONTRADICTORY)
+
+
+def test_other_brokers_or_a_row_show_that_there_is_such_a_partition(tmp_path: Path) -> None:
+    root = without_metadata(tmp_path / "other")
+    shutil.copytree(root / "broker-1" / "t-9", root / "broker-2" / "t-9")
+    assert found_in(root) == set()
+    root = without_metadata(tmp_path / "row")
+    rows = root / "broker-1" / "replication-offset-checkpoint"
+    rows.write_text("0\n3\nt 0 2\nt 1 2\nt 9 2\n")
+    assert found_in(root) == set()
+
+
+def test_without_a_metadata_log_other_records_are_of_another_partition(tmp_path: Path) -> None:
+    root = without_metadata(tmp_path)
+    for broker in (2, 3):
+        shutil.rmtree(root / f"broker-{broker}" / "t-1")
+        shutil.copytree(root / f"broker-{broker}" / "t-0", root / f"broker-{broker}" / "t-1")
+    assert found_in(root) == set()

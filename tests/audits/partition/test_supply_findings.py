@@ -126,8 +126,23 @@ def test_other_partitions_of_the_topic_have_more_replicas(tmp_path: Path) -> Non
     first, second = (replica(AB, partition=number, high_watermark=2) for number in (0, 1))
     cluster(tmp_path, {0: [first, second], 1: [first, second], 2: [first]})
     (found,) = of_code(found_in(tmp_path), "KL-012")
-    assert (found.severity, found.confidence) == ("M", "possible")
+    assert (found.severity, found.confidence) == ("L", "possible")
     assert dict(found.evidence)["expected"] == "2"
+    folder = next(tmp_path.glob("*2/t-0"))
+    shutil.copytree(folder, folder.with_name("t-1.8f2c1d3e4b5a69788796a5b4c3d2e1f0-delete"))
+    assert of_code(found_in(tmp_path), "KL-012") == []  # reassigned: the broker deletes it
+
+
+def test_a_replica_with_a_wrong_cluster_id_was_supplied(tmp_path: Path) -> None:
+    """KL-008 says that the id is wrong; without it the broker's partitions would be missing."""
+    shutil.copytree(CAPTURE, tmp_path / "s")
+    meta = tmp_path / "s" / "broker-2" / "meta.properties"
+    lines = meta.read_text().splitlines()
+    changed = [e.replace("cluster.id=", "cluster.id=X") if "cluster.id" in e else e for e in lines]
+    meta.write_text("\n".join(changed))
+    found = found_in(tmp_path / "s")
+    assert of_code(found, "KL-008")
+    assert of_code(found, "KL-012") == []
 
 
 def test_a_topic_with_fewer_replicas_than_brokers_lacks_none(tmp_path: Path) -> None:

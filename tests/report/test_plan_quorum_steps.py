@@ -1,0 +1,55 @@
+"""A plan says first that the controllers in these files cannot elect a leader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fixtures import captures
+from kafkalog_reader.cli.main import kafkalog
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import status
+
+if TYPE_CHECKING:
+    import pytest
+
+FORKED = captures.path("s3_2/both-led")
+"""Three brokers that must start in order; controller 100 is the only voter."""
+HEALED = captures.path("s1/healed")
+"""The same, and nothing is wrong."""
+
+
+def first_lines(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
+    status(kafkalog, [str(each) for each in arguments])
+    return " ".join(capfd.readouterr().out.split("\n\n", maxsplit=1)[0].split())
+
+
+def test_an_order_of_brokers_does_not_reassure_without_a_leader_of_controllers(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    brokers = sorted(FORKED.glob("broker-*"))
+    assert first_lines(capfd, "plan", *brokers).startswith(
+        "NO QUORUM: 0 of 1 voter can start with these files, and it takes 1; if it is lost, do "
+        "first what kafkalog quorum says. Then start brokers 1 and 2, then broker 0."
+    )
+    assert first_lines(capfd, "plan", FORKED).startswith("Start brokers 1 and 2, then broker 0.")
+
+
+def test_controllers_that_were_not_supplied_are_named_where_nothing_is_to_be_done(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    brokers = sorted(HEALED.glob("broker-*"))
+    said = first_lines(capfd, "plan", *brokers)
+    assert said.startswith("Nothing to do: start brokers 0, 1 and 2 in any order.")
+    assert said.endswith("But 0 of 1 voter can start with these files, and it takes 1 to elect a "
+                         "leader: if it is lost, do first what kafkalog quorum says.")  # fmt: skip
+    assert "voter" not in first_lines(capfd, "plan", HEALED)
+    assert "voter" not in first_lines(capfd, "plan", brokers[0])
+
+
+def test_replica_diff_calls_no_metadata_sound_that_cannot_have_a_leader(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    status(replica_diff, [str(each) for each in sorted(FORKED.glob("broker-*"))])
+    head = " ".join(capfd.readouterr().out.splitlines()[:2])
+    assert "too few controllers to elect a leader" in head
+    assert "metadata sound" not in head
