@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.quorum.metadata_copy import LogEnd, MetadataCopy
     from kafkalog_reader.audits.quorum.quorum import Quorum
 
+_IDLE: Final = "NoOpRecord"
 MAX_CHANGES: Final = 1_000
 """Changes that a range describes; all are counted."""
 
@@ -40,6 +41,11 @@ class LostRange:
     def offsets(self) -> int:
         """How many records it is; those that only a snapshot has are not in ``records``."""
         return self.next_offset - self.first_offset
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether they are only those that a controller without work writes, which say nothing."""
+        return self.records == {_IDLE: self.offsets}
 
 
 def lost_ranges(quorum: Quorum, chosen: MetadataCopy) -> tuple[LostRange, ...]:

@@ -62,8 +62,8 @@ class Outcome:
 
     @property
     def is_harmless(self) -> bool:
-        """Whether nothing is lost that is, or may be, committed."""
-        return all(each.commitment is Commitment.NOT for each in self.lost)
+        """Whether nothing is lost that says something and is, or may be, committed."""
+        return all(each.commitment is Commitment.NOT or each.is_idle for each in self.lost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.builder import data_batch
 from kafkalog_reader.audits.quorum.commitment import Commitment
 from kafkalog_reader.audits.quorum.outcome import Verdict
-from tests.audits.quorum.controllers import audited, winners, write_controllers
+from kafkalog_reader.format.record import Record
+from tests.audits.quorum.controllers import (
+    audited,
+    created,
+    winners,
+    write_controllers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +37,24 @@ def test_a_majority_elects_whose_log_reaches_as_far_as_theirs(
     tmp_path: Path, logs: Mapping[int, str], elected: set[int]
 ) -> None:
     assert winners(audited(write_controllers(tmp_path, logs))) == elected
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        pytest.param(b"\x01\x14\x00\x00", Verdict.ELECTABLE, id="NoOpRecord"),
+        pytest.param(created(1, 3), Verdict.MAY_LOSE, id="TopicRecord"),
+    ],
+)
+def test_a_record_of_an_idle_controller_is_no_loss(
+    tmp_path: Path, value: bytes, verdict: Verdict
+) -> None:
+    """A leader writes one every 500 ms. The disk of node 3 is new: it may have held the record."""
+    root = write_controllers(tmp_path, {1: "111", 2: "111", 3: ""})
+    batch = data_batch(3, [Record(offset_delta=0, value=value)], leader_epoch=1)
+    (log,) = root.glob("broker-1/__cluster_metadata-0/*.log")
+    log.write_bytes(log.read_bytes() + batch.build())
+    assert audited(root).verdict is verdict
 
 
 def test_a_follower_is_cut_where_it_parts_from_the_leader(tmp_path: Path) -> None:
