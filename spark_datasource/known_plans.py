@@ -1,4 +1,4 @@
-"""Plans that are used again as long as no file changes, which all their files are asked for.
+"""Plans that are reused until a file changes; every file is checked before each use.
 
 Spark plans in a Python process that it keeps for a while. A query over directories that an earlier
 one planned needs neither the ends of logs nor the best copies again.

@@ -160,7 +160,7 @@ def _for_planning(request: ReadRequest) -> ReadRequest:
 
 
 def _looked_at(evidence: Evidence, request: ReadRequest) -> Iterator[str]:
-    """The folders in which everything is that planning looked at, each once."""
+    """The folders that planning looked at, each once."""
     seen: set[str] = set()
     selected = (each.path for each in evidence.unordered_directories(request))
     roots = (root.path for root in evidence.log_directories)

@@ -29,14 +29,15 @@ _AUDIT: Final = ExitMeaning(
     trouble="files could not be read, or, without such a finding, if copies could not be compared",
 )
 _DAMAGED: Final = "the answer lacks records because of damage or loss (standard error names them)"
-_HIDDEN: Final = (
+INCOMPLETE: Final = (
     "the answer lacks records because of damage or loss, or may lack some because every copy is "
     "outside the ISR (standard error names them)"
 )
+"""docs/output.md defines an incomplete answer by these words, and then uses the term."""
 
 EXIT_MEANINGS: Final = {
     "ls": ExitMeaning(trouble="a replica could not be read (the others are shown)"),
-    "records": ExitMeaning(found=f"offsets are doubtful, or {_HIDDEN}"),
+    "records": ExitMeaning(found=f"offsets are doubtful, or {INCOMPLETE}"),
     "changes": ExitMeaning(
         found="committed records, whole partitions or records in the middle are missing, or the "
         "log is damaged",
@@ -64,25 +65,25 @@ EXIT_MEANINGS: Final = {
     "timeline": ExitMeaning(found=_DAMAGED),
     "groups": ExitMeaning(
         found="a committed offset is below the log start, above the log end, after records that an "
-        f"election cut off, or of a deleted topic, or if {_HIDDEN}"
+        f"election cut off, or of a deleted topic, or if {INCOMPLETE}"
     ),
     "transactions": ExitMeaning(
         found="a transaction hangs or is late because its coordinator will not or did not end it, "
         "the partition of its coordinator is on no broker, "
-        f"or damage may hide one, or if {_HIDDEN}"
+        f"or damage may hide one, or if {INCOMPLETE}"
     ),
     "census": ExitMeaning(),
-    "duplicates": ExitMeaning(found=f"a record is there more than once, or if {_HIDDEN}"),
+    "duplicates": ExitMeaning(found=f"a record is there more than once, or if {INCOMPLETE}"),
     "keys": ExitMeaning(
         found="a key is not where the partitioner that explains the others puts it, or if "
-        f"{_HIDDEN}"
+        f"{INCOMPLETE}"
     ),
     "table": ExitMeaning(
         found="the table is findings, and one is as bad as --fail-on or worse, or if offsets of "
-        f"records are doubtful, or {_HIDDEN}"
+        f"records are doubtful, or {INCOMPLETE}"
     ),
     "tables": ExitMeaning(),
-    "sql": ExitMeaning(found=_HIDDEN),
+    "sql": ExitMeaning(found=INCOMPLETE),
     "dump": ExitMeaning(trouble="a FILE is of another kind and was skipped"),
     "inspect": ExitMeaning(),
     "salvage": ExitMeaning(

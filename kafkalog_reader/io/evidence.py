@@ -208,8 +208,8 @@ class Evidence:
             in it.
         remote: folders of remote segments (KIP-405), which are no replicas; ``remote_part`` has
             the evidence of those who read them.
-        skipped: log directories behind symbolic links that were not followed. Of no broker it is
-            known then that all its log directories were supplied.
+        skipped: log directories behind symbolic links that were not followed. It is then
+            unknown for every broker whether all its log directories were supplied.
         empty: folders with nothing in them, found beside log directories.
     """
 

@@ -374,30 +374,3 @@ def summarize_batches(columns: Any, count: cython.Py_ssize_t) -> tuple[int, ...]
         bool(timestamps_rise), flags, least_offset, least_magic, greatest_magic, least_timestamp,
         greatest_timestamp, least_producer_id, greatest_producer_epoch,
     )  # fmt: skip
-
-
-def count_valid_batches(
-    source: cython.const[cython.uchar][::1], start: cython.Py_ssize_t, stop: cython.Py_ssize_t
-) -> tuple[int, int, int]:
-    """Check the CRC of every batch (magic 2) in ``source[start:stop]`` and count them.
-
-    Returns:
-        the number of batches and of records, and the first position that holds no whole batch
-        with a correct CRC: ``stop`` if all are sound.
-    """
-    if not 0 <= start <= stop <= len(source):
-        raise ValueError(f"{start} to {stop} of a buffer of {len(source)} bytes")
-    data: cython.p_const_uchar = read_bytes(source)
-    at: cython.Py_ssize_t = start
-    end: cython.Py_ssize_t
-    batches: cython.longlong = 0
-    records: cython.longlong = 0
-    with cython.nogil:
-        while at < stop and find_problem(data, at, stop) == SCAN_FULL and data[at + MAGIC_AT] == 2:
-            end = at + LENGTH_END + int32_at(data, at + LENGTH_AT)
-            if crc32c(data, at + CRC_COVERS_FROM, end) != uint32_at(data, at + CRC_AT):
-                break
-            records += max(int32_at(data, at + RECORDS_COUNT_AT), 0)
-            batches += 1
-            at = end
-    return batches, records, at

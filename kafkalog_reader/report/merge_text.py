@@ -29,7 +29,7 @@ def merge_reason(outcome: MergeOutcome, copies: int) -> str:
             else "What can be read of the only copy makes a sound log"
         )
     elif outcome.gained_offsets <= 0:
-        reason = "Every start cuts records behind damage that a merged log keeps"
+        reason = "Every start cuts records after damage that a merged log keeps"
     else:
         reason = "No copy has every record intact, but a merged log has more than any of them"
     if copies > 1 and corrected:

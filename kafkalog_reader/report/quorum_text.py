@@ -188,7 +188,7 @@ def outcome_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
         name = node_name(tail.copy)
         offsets = f"{tail.first_offset:,} to {tail.next_offset - 1:,}"
         text = (
-            f"The start of {name} cuts off what lies behind the damage in its log: offsets "
+            f"The start of {name} cuts off what lies after the damage in its log: offsets "
             f"{offsets}, as far as they can be read. No copy keeps them. Save the folder before "
             "any start."
         )

@@ -138,7 +138,8 @@ class Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         pass_on(record, self)
-        if record.name == Damage.__module__ or len(self.messages) >= MAX_PLACES:
+        is_noted = record.name == Damage.__module__ and record.funcName != Damage.log_ends.__name__
+        if is_noted or len(self.messages) >= MAX_PLACES:
             return
         message = record.getMessage()
         if message not in self.messages[-100:]:

@@ -1,4 +1,4 @@
-"""What a reader does at damage: raise, warn or ignore it. Only this module knows the modes."""
+"""What a reader does at damage: raise, warn or ignore it."""
 
 from __future__ import annotations
 

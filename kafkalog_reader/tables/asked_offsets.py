@@ -21,10 +21,10 @@ from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.log_unit import log_start_offset, slices_of
+from kafkalog_reader.tables.open_transactions import stable_up_to
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.request import READ_COMMITTED, ReadRequest, Until
 from kafkalog_reader.tables.time_index_end import last_timestamp
-from kafkalog_reader.tables.transaction_states import last_stable_offset
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
@@ -186,7 +186,7 @@ class _AskedOffsets:
             request = _ending_at(request, committed)
         if request.isolation != READ_COMMITTED and request.until is not Until.LAST_STABLE_OFFSET:
             return request
-        stable = last_stable_offset(self._replica, committed, request.mode)
+        stable = stable_up_to(self._replica, committed, request.mode)
         if stable is not None:
             return _ending_at(request, stable)
         logger.warning(

@@ -22,6 +22,7 @@ from kafkalog_reader.errors import (
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
+from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.log_tail import batch_starts_at
 from kafkalog_reader.scan.sparse_index import SparseIndex
@@ -69,6 +70,18 @@ class OpenTransactions:
             return None
         undecided = [first for first, marker in self.decided if marker >= high_watermark]
         return max(log_start, min([high_watermark, *self.open.values(), *undecided]))
+
+
+def stable_up_to(directory: PartitionDirectory, offset: int, mode: Mode) -> int | None:
+    """The last stable offset if the high watermark is ``offset``; None: damage hides it.
+
+    Raises:
+        KafkaLogError: damage in a batch that may belong to a transaction, in FAILFAST.
+    """
+    transactions = replay_transactions(
+        directory, decided_from=offset, log_end=offset, mode=mode, progress=no_progress
+    )
+    return transactions.last_stable_offset(offset, 0)
 
 
 def replay_transactions(

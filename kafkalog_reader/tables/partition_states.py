@@ -158,9 +158,5 @@ def _changed(known: Mapping[str, Any], change: Mapping[str, Value]) -> dict[str,
     return state
 
 
-def _without_elr(row: Mapping[str, Any]) -> dict[str, Any]:
-    return _state_of(row) | {"eligibleLeaderReplicas": [], "lastKnownElr": []}
-
-
 def _state_of(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row.get(name) for name in _STATE}

@@ -19,8 +19,8 @@ from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.group_commits import GroupCommitsTable, commits_in
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.log_unit import slices_of
+from kafkalog_reader.tables.open_transactions import stable_up_to
 from kafkalog_reader.tables.record_rows import read_slice
-from kafkalog_reader.tables.transaction_states import last_stable_offset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def pending_commits(evidence: Evidence, request: ReadRequest) -> Iterator[dict[s
 def _first_open(directory: PartitionDirectory, log: ReadRequest) -> int | None:
     """Where the first open transaction begins; 0 if damage hides that, None if there is none."""
     end = end_after_damage(directory, scan_tail(directory)).next_offset
-    stable = last_stable_offset(directory, end, log.mode)
+    stable = stable_up_to(directory, end, log.mode)
     if stable is None:
         return 0
     return stable if stable < end else None

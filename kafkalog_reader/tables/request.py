@@ -46,7 +46,7 @@ class ReadRequest:
         columns: names in the order wanted; None means every column.
         topics, partitions: only these; None means all.
         topic_pattern: a regular expression in Java's grammar, found anywhere in the topic name.
-        excluded_topics: not these; what has no topic name stays.
+        excluded_topics: leave these out; what has no topic name is kept.
         assigned: only these topic partitions.
         from_offset, to_offset: for every partition alike.
         starting_offsets, ending_offsets: per topic partition, before the two above.

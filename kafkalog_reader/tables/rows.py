@@ -32,7 +32,7 @@ def build_rows(schema: pa.Schema, count: int, values: Mapping[str, Any]) -> pa.R
 
 
 def build_from_dicts(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-    """A record batch of rows that are mappings by column name; names beyond the schema are left.
+    """A record batch of rows that are mappings by column name; other names are ignored.
 
     One conversion for all columns: small results by the hundred thousand cost as much as audits.
     """

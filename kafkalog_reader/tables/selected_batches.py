@@ -156,18 +156,18 @@ class SelectedBatches:
     def _sound(self, run: BatchRun) -> Iterator[BatchRun]:
         unsound = np.flatnonzero(~run.crc_valid | ~run.has_known_codec)
         if not len(unsound):
-            yield self._pruned_by_time(run)
+            yield self._wanted(run)
             return
         if self._damage.mode is Mode.FAILFAST and unsound[0]:
-            yield self._pruned_by_time(run.taken(slice(0, int(unsound[0]))))
+            yield self._wanted(run.taken(slice(0, int(unsound[0]))))
         report_batches(run, unsound, self._segment_slice, self._damage)
         if len(unsound) < run.count:
             is_sound = np.ones(run.count, np.bool_)
             is_sound[unsound] = False
-            yield self._pruned_by_time(run.taken(np.flatnonzero(is_sound)))
+            yield self._wanted(run.taken(np.flatnonzero(is_sound)))
 
-    def _pruned_by_time(self, run: BatchRun) -> BatchRun:
-        kept = _pruned_by_time(run, self._request)
+    def _wanted(self, run: BatchRun) -> BatchRun:
+        kept = _wanted_of_sound(run, self._request)
         self._metrics.batches_pruned += run.count - kept.count
         return kept
 
@@ -251,7 +251,8 @@ def _pruned(run: BatchRun, segment_slice: SegmentSlice, request: ReadRequest) ->
     return run if keep is None or keep.all() else run.taken(np.flatnonzero(keep))
 
 
-def _pruned_by_time(run: BatchRun, request: ReadRequest) -> BatchRun:
+def _wanted_of_sound(run: BatchRun, request: ReadRequest) -> BatchRun:
+    """The batches that are wanted by what only a valid checksum proves: time and control bit."""
     keep: NDArray[np.bool_] | None = None
     if request.from_timestamp is not None:
         keep = run.max_timestamp >= request.from_timestamp

@@ -101,18 +101,6 @@ def state_names(outcomes: NDArray[np.int16]) -> pa.StringArray:
     return texts(tuple(_NAMES[code] for code in codes), np.searchsorted(codes, outcomes))
 
 
-def last_stable_offset(directory: PartitionDirectory, log_end: int, mode: Mode) -> int | None:
-    """The first offset of the earliest open transaction, or the log end; None: damage hides it.
-
-    Raises:
-        KafkaLogError: damage in a batch that may belong to a transaction, in FAILFAST.
-    """
-    transactions = replay_transactions(
-        directory, decided_from=log_end, log_end=log_end, mode=mode, progress=no_progress
-    )
-    return transactions.last_stable_offset(log_end, 0)
-
-
 class _Gathered:
     """The markers from a slice on, as far as needed to decide its transactions."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkalog_reader.cli.exit_meaning import EXIT_MEANINGS, exit_text
+from kafkalog_reader.cli.exit_meaning import EXIT_MEANINGS, INCOMPLETE, exit_text
 from kafkalog_reader.cli.main import COMMANDS
 from tests.cli.conftest import ROOT, Run
 
@@ -21,7 +21,12 @@ def test_help_ends_with_the_exit_status(command: str, run: Run) -> None:
 
 
 def test_the_page_has_every_meaning() -> None:
+    page = (ROOT / "docs" / "output.md").read_text()
+    sentences = " ".join(page.split())
     lines = ["| command | 1 if | 2 also if |", "|---|---|---|"]
     for command, meaning in EXIT_MEANINGS.items():
-        lines.append(f"| `{command}` | {meaning.found} | {meaning.trouble} |")
-    assert "\n".join(lines) + "\n\n" in (ROOT / "docs" / "output.md").read_text()
+        found = meaning.found.replace(INCOMPLETE, "the answer is incomplete")
+        lines.append(f"| `{command}` | {found} | {meaning.trouble} |")
+    assert "\n".join(lines) + "\n\n" in page
+    definition = INCOMPLETE.removeprefix("the answer").removesuffix(" (standard error names them)")
+    assert f"An answer is **incomplete** if it{definition}; standard error" in sentences

@@ -73,7 +73,7 @@ def test_records_behind_the_same_damage_of_all_copies_are_kept(
     planned = run("plan", root, "--topic", "t").out
     said = " ".join(planned.split())
     assert (
-        "Every start cuts records behind damage that a merged log keeps. It lacks offset 0" in said
+        "Every start cuts records after damage that a merged log keeps. It lacks offset 0" in said
     )
     command = next(line for line in planned.replace("\\\n", " ").splitlines() if "--merge" in line)
     monkeypatch.chdir(tmp_path)

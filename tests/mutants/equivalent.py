@@ -454,6 +454,12 @@ EQUIVALENT: Final = (
         reason="from the start of the segment the same batch is found",
     ),
     Equivalent(
+        path="spark_datasource/gathering.py",
+        line="if rows.num_rows >= ENOUGH_ROWS or rows.nbytes > ENOUGH_BYTES:",
+        changed="if rows.num_rows >= ENOUGH_ROWS or rows.nbytes >= ENOUGH_BYTES:",
+        reason="a batch of so many bytes waits alone, and is passed on unchanged",
+    ),
+    Equivalent(
         path="spark_datasource/known_plans.py",
         line=_FEW_FOLDERS % "1",
         changed=_FEW_FOLDERS % "2",

@@ -349,3 +349,9 @@ def test_a_range_may_be_empty_but_not_end_before_it_begins(end: int, is_taken: b
     else:
         with pytest.raises(UsageError, match="t-0 would start at 5, above its ending offset 4"):
             parse_options({"path": "/x", **given})
+
+
+@pytest.mark.parametrize(("given", "size"), [(None, None), ("1k", 1024), ("7", 7)])
+def test_a_trigger_may_be_limited_to_bytes(given: str | None, size: int | None) -> None:
+    limit = {} if given is None else {"maxBytesPerTrigger": given}
+    assert parse_stream_options({"path": "/x", **limit}).max_bytes == size

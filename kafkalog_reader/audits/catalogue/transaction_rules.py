@@ -163,7 +163,7 @@ STABLE_OFFSET_STALLED: Final = rule(
     severity="H",
     title="consumers with read_committed do not get past a transaction",
     explanation="The last stable offset stands at the first offset of a transaction that is open "
-    "for too long (KL-702, KL-703 or KL-710). The finding counts the offsets behind it.",
+    "for too long (KL-702, KL-703 or KL-710). The finding counts the offsets after it.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader="Consumers with read_committed wait at the last stable offset; others are not affected. "

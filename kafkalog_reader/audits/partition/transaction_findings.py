@@ -300,7 +300,7 @@ def _stalled(best: ReplicaAudit, row: dict[str, Any], cause: Finding) -> Finding
     return finding(
         STABLE_OFFSET_STALLED,
         f"the last stable offset is {first:,}: consumers with read_committed do not get the "
-        f"{behind:,} offsets behind it",
+        f"{behind:,} offsets after it",
         severity=None if cause.severity != "M" else cause.severity,
         confidence=cause.confidence,
         directory=best.directory,
