@@ -460,6 +460,12 @@ EQUIVALENT: Final = (
         reason="a batch of so many bytes waits alone, and is passed on unchanged",
     ),
     Equivalent(
+        path="kafkalog_reader/scan/batch_finder.py",
+        line="if _is_compressed_message(header) and base_offset <= offset:",
+        changed="if _is_compressed_message(header) and base_offset < offset:",
+        reason="at the base offset both ways return it",
+    ),
+    Equivalent(
         path="spark_datasource/known_plans.py",
         line=_FEW_FOLDERS % "1",
         changed=_FEW_FOLDERS % "2",

@@ -230,10 +230,12 @@ FOLDER_OF_ANOTHER_PARTITION: Final = rule(
     title="a folder has the name of another partition",
     explanation="A folder was renamed, or two folders were exchanged. Either the metadata log has "
     "no such partition on this broker, and the broker lacks the folder of another one of the same "
-    "topic id; or the first batches are those that the other brokers have in another partition, "
-    "and not those of their copies of this one; or partition.metadata has the topic id of another "
-    "topic; or two logs each end at the recovery point of the other after a clean shutdown, which "
-    "needs no other copy. Findings that follow from the wrong name are left out.",
+    "topic id; or, without a metadata log, the checkpoints name that other one, of which other "
+    "brokers hold the same batches; or the first batches are those that the other brokers have in "
+    "another partition, and not those of their copies of this one; or partition.metadata has "
+    "the topic id of another topic; or two logs each end at the recovery point of the other after "
+    "a clean shutdown, which needs no other copy. Findings that follow from the wrong name are "
+    "left out.",
     start="A broker trusts the name: it renames a folder that is not assigned to it to -stray and "
     "creates an empty replica of the other partition, or it serves the records of one partition as "
     "those of another.",
