@@ -32,9 +32,9 @@ A severity is that of the rule; a finding may have another one, for instance whe
 records intact. Examples are real output: a fault of [faults.md](faults.md) in what a broker wrote,
 or a state of [replica-divergence.md](reference/replica-divergence.md) that was built byte by byte.
 
-Severities: **critical**, data is lost, will be lost, or wrong data is served; **high**, a copy or a
-guarantee is broken and something else still protects the data; **medium**, degraded; **low**,
-cosmetic; **information**, an explanation or a plan.
+Severities: **critical** (C), data is lost, will be lost, or wrong data is served; **high** (H), a
+copy or a guarantee is broken and something else still protects the data; **medium** (M), degraded;
+**low** (L), cosmetic; **information** (I), an explanation or a plan.
 """
 _WIDTH: Final = 100
 _ACTIONS: Final = sorted(ACTIONS, key=lambda code: int(code[1:]))

@@ -146,7 +146,7 @@ class KafkaLogError(Exception):
     """Base of every error that kafkalog raises on purpose."""
 
 
-class MissingPackageError(KafkaLogError):
+class MissingPackageError(KafkaLogError, ImportError):
     """A package that only some functions need is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:

@@ -126,7 +126,7 @@ class Log:
         --format json`` prints them.
 
         Args:
-            threads: how many look at partitions side by side.
+            threads: how many there are. Each checks one partition; an idle one reads ahead.
             progress: called with the number of bytes read since its last call.
             options: those of the table ``findings``, such as ``deep=True``.
 
@@ -240,6 +240,7 @@ class Log:
         from kafkalog_reader.salvage.run import salvage
 
         check_progress(progress)
+        folder = _path(output)
         asked = registry.request(
             registry.table("records"), topic=topic, partition=partition, replica=replica,
             from_offset=from_offset, to_offset=to_offset,
@@ -251,7 +252,7 @@ class Log:
         )  # fmt: skip
         return list(
             salvage(
-                self.evidence, asked, os.fspath(output), inputs=self._paths, receiver=receiver,
+                self.evidence, asked, folder, inputs=self._paths, receiver=receiver,
                 merge=merge, progress=progress,
             )
         )  # fmt: skip
@@ -291,11 +292,15 @@ def _paths_in(given: object) -> Iterator[str]:
     Raises:
         UsageError: something that is no path.
     """
-    text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
-    if isinstance(text, str):
-        yield text
-    elif isinstance(given, Iterable) and not isinstance(given, bytes):
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | os.PathLike):
         for each in given:
             yield from _paths_in(each)
     else:
+        yield _path(given)
+
+
+def _path(given: object) -> str:
+    text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    if not isinstance(text, str):
         raise UsageError(f"{given!r} is not a path: give text or a pathlib.Path")
+    return text

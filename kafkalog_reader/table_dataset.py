@@ -15,14 +15,14 @@ import pyarrow.dataset as ds
 import pyarrow.fs
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import KafkaLogError, OptionError
+from kafkalog_reader.errors import KafkaLogError, OptionError, UsageError
 from kafkalog_reader.io.remote_part import with_remote
+from kafkalog_reader.table_scan import TableScan
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.table_scan import TableScan
     from kafkalog_reader.tables.request import ReadRequest
 
 OF_ONE_REPLICA: Final = frozenset({
@@ -49,6 +49,8 @@ class TableDataset(ds.FileSystemDataset):  # type: ignore[misc]  # pyarrow has n
     """
 
     def __init__(self, scan: TableScan, condition: pc.Expression | None = None) -> None:
+        if not isinstance(scan, TableScan):
+            raise UsageError(f"a TableDataset is made of a TableScan, not of {scan!r}")
         # DuckDB wants a dataset of Arrow's. This one has a single file, which does not exist:
         # methods that are not overridden fail with its name, instead of a crash or no rows.
         form, files = ds.IpcFileFormat(), pyarrow.fs.LocalFileSystem()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -129,3 +131,18 @@ def test_the_tree_of_the_docstring_is_the_tree_of_the_classes() -> None:
     assert declared - listed == {"LocatedError"}
     assert issubclass(OutdatedKernelError, ImportError)
     assert issubclass(CorruptLogError, LocatedError)
+
+
+def test_without_pyspark_the_data_source_names_its_extra() -> None:
+    program = (
+        "import sys\n"
+        "sys.modules['pyspark'] = None\n"
+        "try:\n"
+        "    import spark_datasource\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "pyspark is not installed: pip install 'kafkalog[spark]'\n"

@@ -142,6 +142,19 @@ def test_a_salvage_notes_what_it_skips_although_it_was_said(tmp_path: Path) -> N
     assert f"{link}: symbolic link, not followed" in salvaged.warnings
 
 
+def test_a_salvage_needs_a_folder(log: kafkalog_reader.Log) -> None:
+    with pytest.raises(UsageError, match="None is not a path"):
+        log.salvage(None)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="'' is not a folder"):
+        log.salvage("")
+
+
+def test_verdicts_and_kinds_of_elections_compare_with_text() -> None:
+    audit = kafkalog_reader.open(captures.path("s3_2/both-led")).diff("t", 0)
+    assert audit.verdict == "forked"
+    assert [each.kind for each in audit.elections] == ["clean", "clean", "unclean"]
+
+
 def test_another_working_directory_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 from pyarrow.acero import Declaration, ScanNodeOptions
 
 import kafkalog_reader
-from kafkalog_reader.errors import OptionError
+from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.table_dataset import TableDataset, columns_of, narrowed
 
 if TYPE_CHECKING:
@@ -163,3 +163,8 @@ def test_what_arrow_does_below_python_is_an_error_and_no_crash(
 def test_columns_of_a_dataset_are_a_list_of_names(columns: object, log: Log) -> None:
     with pytest.raises(OptionError, match="takes a list of names"):
         TableDataset(log.table("records")).to_table(columns=columns)
+
+
+def test_a_dataset_is_made_of_a_scan() -> None:
+    with pytest.raises(UsageError, match="made of a TableScan, not of 5"):
+        TableDataset(5)  # type: ignore[arg-type]

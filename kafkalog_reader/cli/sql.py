@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import deque
 from pathlib import Path
@@ -143,14 +144,20 @@ def _results(
             yield result.schema, result
 
 
+_SQL: Final = re.compile(r"\s*(select|with|from|describe|show|explain|summarize)\s", re.IGNORECASE)
+"""How queries begin."""
+
+
 def query_and_paths(words: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
     """Divide the arguments: the first is a query if it has white space and no file has its name.
 
     Raises:
-        UsageError: there is a query and no path.
+        UsageError: there is a query and no path, or a query after the paths.
     """
     first, *others = words
     if not any(character.isspace() for character in first.strip()) or _exists(first):
+        if any(_SQL.match(each) and not _exists(each) for each in others):
+            raise UsageError("write the query before the paths")
         return None, tuple(words)
     if not others:
         raise UsageError(f"no PATH after the query; there is no file named {first!r} either")

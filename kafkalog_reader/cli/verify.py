@@ -47,7 +47,7 @@ _MAX_LISTED = 10_000
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="Number of threads that read partitions, and parts of large segments, at the same time.",
+    help="Number of threads. Each checks one partition; an idle one reads ahead for another.",
 )
 @fail_on_option()
 @input_options

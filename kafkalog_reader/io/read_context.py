@@ -88,7 +88,7 @@ class ReadContext:
             return
         if len(self._said) < _MAX_SAID:
             self._said.add((path, problem))
-        logger.warning("%s: %s", shown(path), problem)
+        logger.warning("%s: " + problem, shown(path))  # noqa: G003  each problem is a kind
 
     def once(
         self, key: Hashable, read: Callable[[], _T], keep: Callable[[_T], bool] = lambda _: True

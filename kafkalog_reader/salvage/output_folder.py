@@ -25,13 +25,15 @@ class OutputFolder:
     """
 
     def __init__(self, path: str, evidence: Evidence, *, option: str = "output") -> None:
+        if not path or "\0" in path:
+            raise OptionError(option, f"{shown(path)!r} is not a folder: name one")
         self.path = Path(os.path.realpath(path))
         self._given = path
         self._option = option
         self._used: set[str] = set()
-        self._refuse(evidence)
-        self._made = [each for each in (self.path, *self.path.parents) if not each.exists()]
         try:
+            self._refuse(evidence)
+            self._made = [each for each in (self.path, *self.path.parents) if not each.exists()]
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise self._cannot_write(error) from error

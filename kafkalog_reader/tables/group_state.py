@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader.format.messages.consumer_protocol import decode_subscription
 from kafkalog_reader.format.messages.decoder import MessageError
 from kafkalog_reader.tables.group_records import CLASSIC, SHARE, STREAMS, GroupRecord
-from kafkalog_reader.tables.rows import microseconds_of
+from kafkalog_reader.tables.unset_fields import UNSET, time_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-UNKNOWN: Final = -1
 CONSUMER_PROTOCOL: Final = "consumer"
 EPOCH_RECORDS: Final = (
     "GroupMetadata", "ConsumerGroupMetadata", "ShareGroupMetadata", "StreamsGroupMetadata",
@@ -91,7 +90,7 @@ class GroupState:
             "protocolType": self.kind,
             "protocol": next((name for name, _ in assignors.most_common(1)), None),
             "assignmentEpoch": target.get("assignmentEpoch"),
-            "assignmentTime": _time(target.get("assignmentTimestamp") or UNKNOWN),
+            "assignmentTime": time_or_none(target.get("assignmentTimestamp") or UNSET),
             "subscribedTopics": sorted(
                 {topic for each in fields for topic in each.get("subscribedTopicNames", ())}
             ),
@@ -153,7 +152,7 @@ def classic_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
         "protocolType": fields["protocolType"],
         "protocol": fields["protocol"],
         "leader": fields["leader"],
-        "stateTime": _time(fields.get("currentStateTimestamp", UNKNOWN)),
+        "stateTime": time_or_none(fields.get("currentStateTimestamp", UNSET)),
     }
 
 
@@ -172,7 +171,3 @@ def subscribed_topics(fields: Mapping[str, Any]) -> list[str] | None:
 
 def _fields(record: GroupRecord | None) -> Mapping[str, Any]:
     return (record.fields if record is not None else None) or {}
-
-
-def _time(milliseconds: int) -> int | None:
-    return None if milliseconds == UNKNOWN else microseconds_of(milliseconds)

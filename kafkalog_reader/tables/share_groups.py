@@ -17,10 +17,11 @@ from kafkalog_reader.tables.internal_topic import (
     selects_all,
 )
 from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
-from kafkalog_reader.tables.rows import build_from_dicts, microseconds_of
+from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas.groups import SHARE_GROUPS
 from kafkalog_reader.tables.share_batches import StateBatch, combined
 from kafkalog_reader.tables.topic_names import topic_names
+from kafkalog_reader.tables.unset_fields import UNSET, number_or_none, time_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Column
 
 _SNAPSHOT: Final = 0
-_UNKNOWN: Final = -1
 _TYPE_SIZE: Final = 2
 _BATCHES_KEPT: Final = 10_000
 _Key = tuple[str, str, int]
@@ -89,7 +89,7 @@ class _ShareState:
         changed = {
             name: fields[name]
             for name in ("startOffset", "leaderEpoch", "deliveryCompleteCount")
-            if fields.get(name, _UNKNOWN) != _UNKNOWN
+            if fields.get(name, UNSET) != UNSET
         }
         self.fields |= changed
         self.place = place
@@ -104,8 +104,8 @@ class _ShareState:
         fields = self.fields
         return {
             **self.place,
-            "startOffset": _known(fields["startOffset"]),
-            "deliveryCompleteCount": _known(fields.get("deliveryCompleteCount")),
+            "startOffset": number_or_none(fields["startOffset"]),
+            "deliveryCompleteCount": number_or_none(fields.get("deliveryCompleteCount")),
             "batches": [
                 {
                     "firstOffset": each.first_offset,
@@ -115,8 +115,8 @@ class _ShareState:
                 }
                 for each in combined(self.batches, fields["startOffset"])
             ],
-            "leaderEpoch": _known(fields["leaderEpoch"]),
-            "stateEpoch": _known(fields.get("stateEpoch")),
+            "leaderEpoch": number_or_none(fields["leaderEpoch"]),
+            "stateEpoch": number_or_none(fields.get("stateEpoch")),
             "snapshotEpoch": fields["snapshotEpoch"],
             "createTime": _time(fields.get("createTimestamp")),
             "writeTime": _time(fields.get("writeTimestamp")),
@@ -175,9 +175,6 @@ def _batches(fields: Mapping[str, Any]) -> list[StateBatch]:
     ]
 
 
-def _known(number: int | None) -> int | None:
-    return None if number == _UNKNOWN else number
-
-
 def _time(milliseconds: int | None) -> int | None:
-    return None if milliseconds in (None, _UNKNOWN, 0) else microseconds_of(milliseconds or 0)
+    """Here 0 is not set, either."""
+    return time_or_none(milliseconds or UNSET)

@@ -18,8 +18,9 @@ from kafkalog_reader.tables.internal_topic import (
     selects_all,
 )
 from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
-from kafkalog_reader.tables.rows import build_from_dicts, microseconds_of
+from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas.transactions import TRANSACTIONS
+from kafkalog_reader.tables.unset_fields import number_or_none, time_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
-UNKNOWN: Final = -1
-"""The value of a producer id, epoch or time that was not written."""
 _TRANSACTIONAL_ID_TYPE: Final = 0
 _STATES: Final = (
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort",
@@ -111,12 +110,12 @@ def _state(content: bytes) -> dict[str, Any]:
         "state": _STATES[status] if 0 <= status < len(_STATES) else str(status),
         "topicPartitions": _topic_partitions(fields),
         "partitions": [f"{topic}-{number}" for topic, number in _topic_partitions(fields)],
-        "startTime": _time(fields["transactionStartTimestampMs"]),
-        "lastUpdateTime": _time(fields["transactionLastUpdateTimestampMs"]),
+        "startTime": time_or_none(fields["transactionStartTimestampMs"]),
+        "lastUpdateTime": time_or_none(fields["transactionLastUpdateTimestampMs"]),
         "timeoutMs": fields["transactionTimeoutMs"],
-        "previousProducerId": _known(fields.get("previousProducerId")),
-        "nextProducerId": _known(fields.get("nextProducerId")),
-        "nextProducerEpoch": _known(fields.get("nextProducerEpoch")),
+        "previousProducerId": number_or_none(fields.get("previousProducerId")),
+        "nextProducerId": number_or_none(fields.get("nextProducerId")),
+        "nextProducerEpoch": number_or_none(fields.get("nextProducerEpoch")),
         "clientTransactionVersion": fields.get("clientTransactionVersion"),
         "valueVersion": decoded.version,
         "unknownTags": decoded.unknown_tags,
@@ -134,11 +133,3 @@ def _topic_partitions(fields: Mapping[str, Any]) -> list[tuple[str, int]]:
 def _is_selected(row: Mapping[str, Any], request: ReadRequest) -> bool:
     """Whether the transaction has a selected partition; True if the request selects none."""
     return selects_all(request) or any(request.selects(*each) for each in row["topicPartitions"])
-
-
-def _known(number: int | None) -> int | None:
-    return None if number == UNKNOWN else number
-
-
-def _time(milliseconds: int) -> int | None:
-    return None if milliseconds == UNKNOWN else microseconds_of(milliseconds)

@@ -247,3 +247,6 @@ def test_a_query_is_what_no_file_is_named(tmp_path: Path) -> None:
     assert query_and_paths([f"SELECT {'1' * 5000}", "b"])[1] == ("b",)
     with pytest.raises(UsageError, match="no PATH after the query"):
         query_and_paths(["SELECT 1"])
+    with pytest.raises(UsageError, match="write the query before the paths"):
+        query_and_paths([str(folder), "b", "select 1"])
+    assert query_and_paths(["b", "my disk/*"]) == (None, ("b", "my disk/*"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 from typing import TYPE_CHECKING
 
@@ -97,3 +98,16 @@ def test_context_pickles_without_what_belongs_to_one_process() -> None:
 def test_contexts_are_equal_if_they_follow_links_alike() -> None:
     assert ReadContext(look=Look()) == ReadContext(limits=Limits.allowing(5))
     assert ReadContext() != ReadContext(follow_links=True)
+
+
+def test_what_is_skipped_is_said_once_and_each_problem_is_a_kind_of_its_own(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    context = ReadContext()
+    logger = logging.getLogger("kafkalog_reader.io")
+    for path, problem in (("a", "link"), ("a", "link"), ("a", "gone"), ("b", "link")):
+        context.following_links().warn(logger, path, problem)
+    assert caplog.messages == ["a: link", "a: gone", "b: link"]
+    assert len({record.msg for record in caplog.records}) == 2
+    context.warning_again().warn(logger, "a", "link")
+    assert caplog.messages[3:] == ["a: link"]

@@ -83,3 +83,16 @@ def test_only_folders_made_for_it_are_discarded_and_only_empty_ones(
     kept.write_manifest("{}\n")
     kept.discard()
     assert (tmp_path / "there/a/b/manifest.json").read_text() == "{}\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("", "option output: '' is not a folder"),
+        ("a\0b", "is not a folder"),
+        ("x" * 300, "cannot write x*: File name too long"),
+    ],
+)
+def test_what_cannot_be_a_folder_is_refused(path: str, problem: str, evidence: Evidence) -> None:
+    with pytest.raises(UsageError, match=problem):
+        OutputFolder(path, evidence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NEXT_MAGIC: Final = 3
 
 
-class Verdict(Enum):
+class Verdict(StrEnum):
     """From harmless to worst; a partition gets the last one that applies."""
 
     CONSISTENT = "consistent"

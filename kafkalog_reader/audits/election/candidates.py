@@ -10,7 +10,7 @@ is made again is made from the leader.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidate import Candidate
 
 
-class ElectionKind(Enum):
+class ElectionKind(StrEnum):
     """The kinds of election, by what they lose."""
 
     CLEAN = "clean"

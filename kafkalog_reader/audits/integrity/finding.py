@@ -18,6 +18,7 @@ class Finding:
     """One thing that the files prove or suggest.
 
     Attributes:
+        severity: C (critical), H (high), M (medium), L (low) or I (information).
         confidence: ``proven``, ``likely`` or ``possible``.
         directory: the replica; None for the whole partition.
         about: topic and partition of a finding without ``directory``, once it is reported.

@@ -50,11 +50,11 @@ def damage_figure(batches: Any, segments: Any) -> Figure:  # noqa: ANN401  whate
         batches: rows of the table ``batches``, read with the mode PERMISSIVE.
         segments: rows of the table ``segments``, for the size of the files.
     """
-    found = [row for row in rows_of(segments) if row["sizeInBytes"]]
+    found = [row for row in rows_of(segments, "segments") if row["sizeInBytes"]]
     if not found:
         return nothing_to_show(TITLE, "There is no segment to draw.")
     of_segment: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows_of(batches):
+    for row in rows_of(batches, "batches"):
         of_segment.setdefault(_segment(row), []).append(row)
     stretches = {
         _segment(row): [*_stretches(row, of_segment.get(_segment(row), []))] for row in found

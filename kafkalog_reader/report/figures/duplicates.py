@@ -30,7 +30,7 @@ def duplicates_figure(contents: Any, title: str = TITLE) -> Figure:  # noqa: ANN
             column ``copies``.
         title: of the figure.
     """
-    histogram = Counter(row["copies"] for row in rows_of(contents))
+    histogram = Counter(row["copies"] for row in rows_of(contents, "a table with a column copies"))
     if not histogram:
         return nothing_to_show(title, "There are no batches of client records.")
     figure, axes = one_axes(

@@ -37,7 +37,7 @@ def epoch_figure(leader_epochs: Any) -> Figure:  # noqa: ANN401  whatever pyarro
     Args:
         leader_epochs: rows of the table ``leader_epochs`` of one topic partition.
     """
-    rows = rows_of(leader_epochs)
+    rows = rows_of(leader_epochs, "leader_epochs")
     copies = sorted({_copy(row) for row in rows})[:_MAX_COPIES]
     if not copies:
         return nothing_to_show("Epoch ladder", "These files have no leader epochs.")

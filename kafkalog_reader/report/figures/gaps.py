@@ -49,9 +49,11 @@ def gaps_figure(gaps: Any, replicas: Any, title: str = TITLE) -> Figure:  # noqa
         title: of the figure.
     """
     of_copy: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows_of(gaps):
+    for row in rows_of(gaps, "gaps"):
         of_copy.setdefault(_copy(row), []).append(row)
-    ends = {_copy(row): row for row in rows_of(replicas) if row["logEndOffset"] is not None}
+    ends = {
+        _copy(row): row for row in rows_of(replicas, "replicas") if row["logEndOffset"] is not None
+    }
     found = [key for key in of_copy if key in ends]
     if not found:
         return nothing_to_show(title, "Consumers get every offset of these partitions.")

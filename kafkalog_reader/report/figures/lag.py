@@ -34,7 +34,7 @@ def lag_figure(group_offsets: Any) -> Figure:  # noqa: ANN401  whatever pyarrow 
     Args:
         group_offsets: rows of the table ``group_offsets``.
     """
-    found = rows_of(group_offsets)
+    found = rows_of(group_offsets, "group_offsets")
     if not found:
         return nothing_to_show(TITLE, "No group has committed an offset in these files.")
     rows = sorted(sorted(found, key=_urgency)[:MAX_ROWS], key=_place)

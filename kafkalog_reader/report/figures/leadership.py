@@ -46,7 +46,9 @@ def leadership_figure(partition_states: Any) -> Figure:  # noqa: ANN401  whateve
     Raises:
         UsageError: the rows are of several topic partitions.
     """
-    states = [row for row in rows_of(partition_states) if row["change"] != "removed"]
+    states = [
+        row for row in rows_of(partition_states, "partition_states") if row["change"] != "removed"
+    ]
     shown = sorted({(row["clusterId"] or "", partition_name(row)) for row in states})
     if len(shown) > 1:
         (_, first), (_, second) = shown[:2]

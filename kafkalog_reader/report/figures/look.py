@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from kafkalog_reader.errors import UsageError
 from kafkalog_reader.report.colours import INK, QUIET, TINTS
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from matplotlib.axes import Axes
 
 Row = dict[str, Any]
@@ -46,18 +48,48 @@ def tint(number: int) -> str:
     return TINTS[number % len(TINTS)]
 
 
-def rows_of(table: Any) -> list[Row]:  # noqa: ANN401  whatever pyarrow takes
+class _RowOf(Row):
+    """A row that says which table has the columns that it lacks."""
+
+    def __init__(self, columns: Row, wanted: str) -> None:
+        super().__init__(columns)
+        self._wanted = wanted
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401  never returns
+        raise UsageError(
+            f"the rows have no column {name!r}: this figure needs rows of {self._wanted}"
+        )
+
+
+def rows_of(table: Any, wanted: str) -> list[Row]:  # noqa: ANN401  whatever pyarrow takes
     """The rows of an Arrow table, or of what becomes one: a scan, a data frame of polars or pandas.
 
+    Args:
+        table: a parameter of a figure.
+        wanted: the name of the table that it should be of.
+
     Raises:
+        UsageError: it cannot become a table; later, where a row lacks a column that is used.
         KafkaLogError: a scan finds damage; read it with the mode PERMISSIVE.
     """
     import pyarrow as pa
 
     if not isinstance(table, pa.Table):
-        table = table.to_arrow() if hasattr(table, "to_arrow") else pa.table(table)
-    rows: list[Row] = table.to_pylist()
-    return rows
+        try:
+            table = table.to_arrow() if hasattr(table, "to_arrow") else pa.table(table)
+        except (TypeError, ValueError) as error:  # ArrowInvalid is a ValueError
+            raise UsageError(f"{type(table).__name__} is not rows of {wanted}") from error
+    names = table.column_names
+    values = zip(*map(_values, table.columns), strict=True)
+    return [_RowOf(dict(zip(names, row, strict=True)), wanted) for row in values]
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    try:
+        values: list[Any] = column.to_pylist()
+    except OverflowError:  # a producer may write times that Python has no date for
+        values = column.cast("int64").to_pylist()
+    return values
 
 
 def one_axes(title: str, about: str, *, height: float) -> tuple[Figure, Axes]:

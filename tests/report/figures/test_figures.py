@@ -12,11 +12,12 @@ import pyarrow as pa
 import pytest
 
 import kafkalog_reader
-from kafkalog_reader import MissingPackageError
+from kafkalog_reader import MissingPackageError, UsageError
 from kafkalog_reader.report import figures
 from tests.report.figures.drawn import NO_ROWS, ROOT, T, damaged_copy, is_lost, opened, texts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -88,3 +89,34 @@ def test_without_matplotlib_a_figure_names_the_extra_that_brings_it(
 def test_a_figure_of_nothing_says_why_it_is_empty(figure: Any) -> None:
     (axes,) = figure().axes
     assert texts(axes)[-1].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("draw", "problem"),
+    [
+        (lambda log: figures.lag_figure(log.table("batches")), "'status'.*rows of group_offsets"),
+        (
+            lambda log: figures.leadership_figure(log.table("replicas")),
+            "'change'.*rows of partition_sta",
+        ),
+        (lambda log: figures.epoch_figure(log.table("batches")), "rows of leader_epochs"),
+        (
+            lambda log: figures.duplicates_figure(log.table("batches")),
+            "rows of a table with a column copi",
+        ),
+        (
+            lambda log: figures.gaps_figure(log.table("replicas"), log.table("gaps")),
+            "rows of (gaps|replicas)",
+        ),
+        (
+            lambda log: figures.damage_figure(log.table("segments"), log.table("batches")),
+            "'sizeInBytes'.*rows of segments",
+        ),
+        (lambda _: figures.lag_figure(None), "NoneType is not rows of group_offsets"),
+    ],
+)
+def test_other_rows_are_refused_with_the_table_that_is_needed(
+    draw: Callable[[kafkalog_reader.Log], Figure], problem: str
+) -> None:
+    with pytest.raises(UsageError, match=problem):
+        draw(opened("everything/running"))
