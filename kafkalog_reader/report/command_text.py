@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 CONTROLLERS: Final = "CONTROLLER:9093"
+ZOOKEEPER: Final = "ZOOKEEPER:2181"
 SAVED: Final = "SAVED"
 """The folder in printed commands; it works unchanged."""
 
@@ -90,16 +91,20 @@ def forbid_command(topic: str, bootstrap: str) -> str:
 
 def freeze_commands(topic: str, *, has_zookeeper: bool) -> tuple[str, ...]:
     """Forbid unclean elections in a running cluster, and in one whose brokers are all stopped."""
-    running = ("# while brokers run:", forbid_command(topic, f"--bootstrap-server {BROKERS}"))
+    command = forbid_command(topic, f"--bootstrap-server {BROKERS}")
     if has_zookeeper:
         return (
-            *running,
+            f"# while brokers run (before release 2.5, --zookeeper {ZOOKEEPER} in place of "
+            "--bootstrap-server):",
+            command,
             "# while no broker runs: unclean.leader.election.enable=false in the server.properties "
             "of all brokers",
         )
     return (
-        *running,
-        "# while only the controllers run (release 3.7 or later):",
+        "# while brokers run:",
+        command,
+        "# while only the controllers run (not before release 3.9: there, controllers hold no "
+        "unclean election by themselves):",
         forbid_command(topic, f"--bootstrap-controller {CONTROLLERS}"),
     )
 

@@ -103,7 +103,8 @@ def _replace(replacement: Replacement) -> PlanStep:
             f"No order of starts keeps everything: broker {broker} must start before broker "
             f"{choice.leader} for other partitions, and would lead this one.",
             f"Run this on the host of broker {broker}, with the paths there. The indexes stay "
-            "behind, so that the start reads every batch again.",
+            "behind, so that the start reads every batch again. Where the copy fails, its folder "
+            "ends in .incoming, and the broker does not start with it: repeat the last command.",
             *(() if choice.is_sound else (damaged,)),
         ),
         commands=(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.command_text import CONTROLLERS, ZOOKEEPER
 from kafkalog_reader.report.lost_already_text import lost_already_text
 from kafkalog_reader.report.open_finding_text import open_finding_texts
 from kafkalog_reader.report.plan_headline import headline
 from kafkalog_reader.report.plan_step import (
     BROKERS,
-    CONTROLLERS,
-    ZOOKEEPER,
     PlanStep,
     StepKind,
     lost_text,
@@ -68,9 +67,14 @@ go_on() {  # a person answers, or nothing more happens
     [[ $answer == yes ]] || stop "the answer was not yes: $1"
 }
 
-run() {  # COMMAND...: again and again until it succeeds, or a person gives up
+run() {  # COMMAND...: until it succeeds, or a person has done it in another way, or gives up
+    local answer
     until "$@"; do
-        go_on 'That failed, see above. Try it again?'
+        printf 'That failed, see above. Type yes to try it again, '
+        printf 'or done if you have done it by hand or your release does not need it: '
+        read -r answer || stop 'no answer'
+        [[ $answer == done ]] && return
+        [[ $answer == yes ]] || stop "not done: $*"
     done
 }
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.unanswered import UnknownCopy
 
 BROKERS: Final = "HOST:9092"
-CONTROLLERS: Final = "CONTROLLER:9093"
-ZOOKEEPER: Final = "ZOOKEEPER:2181"
 SAVED: Final = "SAVED/plan"
 """Not the folder of the commands that ``replica-diff`` prints: both may be run."""
 ON_ITS_HOST: Final = "Run this on its host, with the path of the log directory there."

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import FORBID_UNCLEAN_ELECTION, FORCE_RECOVERY
 from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_WILL_SET_ASIDE
 from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
+from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_9
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.command_text import archive_commands, forbid_command
+from kafkalog_reader.report.command_text import (
+    CONTROLLERS,
+    ZOOKEEPER,
+    archive_commands,
+    forbid_command,
+)
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands
 from kafkalog_reader.report.missing_folder_text import missing_folder_texts
@@ -24,10 +30,8 @@ from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
 from kafkalog_reader.report.plan_repair_steps import repair_steps
 from kafkalog_reader.report.plan_step import (
     BROKERS,
-    CONTROLLERS,
     IN_SYNC,
     SAVED,
-    ZOOKEEPER,
     Check,
     ElectionCall,
     PlanStep,
@@ -61,7 +65,11 @@ _START_WORDS: Final = {
 _METADATA_FIRST: Final = (
     "First supply the metadata log, or check that metadata.log.dir of a controller still has "
     "__cluster_metadata-0. If it is lost, start nothing: every broker would set its partitions "
-    "aside (-stray)."
+    "aside (-stray), and before release 3.7 delete them."
+)
+_UNCLEAN_SINCE: Final = (
+    "Before release 3.9, leave the commands out: controllers hold no unclean election by "
+    "themselves, whatever the setting, and before 3.7 the tools have no --bootstrap-controller."
 )
 _LED: Final = Check(
     command=f"kafka-topics.sh --bootstrap-server {BROKERS} --describe --unavailable-partitions",
@@ -201,14 +209,24 @@ def _controllers(plan: Plan) -> PlanStep:
             *((_METADATA_FIRST,) if plan.is_without_metadata else ()),
             "Then the controllers have fenced every broker (broker.session.timeout.ms, 9 seconds "
             "by default). Until its turn as a broker comes below, start a node that is broker and "
-            "controller in one with process.roles=controller, and with only its controller "
-            "listeners in listeners and advertised.listeners.",
+            f"controller in one with process.roles=controller, {_controller_listeners(plan)}.",
+            *((_UNCLEAN_SINCE,) if plan.freezing and not plan.releases.since(KAFKA_3_9) else ()),
         ),
         commands=tuple(
             forbid_command(topic, f"--bootstrap-controller {CONTROLLERS}")
             for topic in plan.freezing
         ),
     )
+
+
+def _controller_listeners(plan: Plan) -> str:
+    """What a controller alone may have configured. Source: Kafka 3.3 and 3.9, KafkaConfig."""
+    if plan.releases.before(KAFKA_3_9):
+        return "with only its controller listeners in listeners, and without advertised.listeners"
+    both = "and with only its controller listeners in listeners and advertised.listeners"
+    if plan.releases.since(KAFKA_3_9):
+        return both
+    return f"{both}; before release 3.9 without advertised.listeners"
 
 
 def _zookeeper(plan: Plan) -> PlanStep:
@@ -218,7 +236,8 @@ def _zookeeper(plan: Plan) -> PlanStep:
         "The controller of this cluster is one of its brokers, the first that starts. Before that, "
         "ZooKeeper must have forgotten all brokers (zookeeper.session.timeout.ms, 18 seconds by "
         "default).",
-        "Before release 2.2, Kafka's tools take --zookeeper ZOOKEEPER:2181 in place of "
+        "Of Kafka's tools, kafka-topics.sh before release 2.2, kafka-configs.sh before 2.5 and "
+        "kafka-reassign-partitions.sh before 2.6 take --zookeeper ZOOKEEPER:2181 in place of "
         "--bootstrap-server. Before 2.4 there is no kafka-leader-election.sh: where a leader is "
         "missing below, set unclean.leader.election.enable=true for the topic until it has one.",
     ]

@@ -86,7 +86,7 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
         if plan.is_without_metadata:
             text += (
                 " If the controllers have lost the metadata log, it sets every partition aside "
-                "(-stray)."
+                "(-stray), or deletes it before release 3.7."
             )
         yield from wrapped(text, columns, hanging=0)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.integrity.file_repair import Copy, Move, move_aside
 from kafkalog_reader.audits.quorum.outcome import Verdict
+from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_7
 from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE, shown
 from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.shell_word import shell_word
@@ -349,6 +350,13 @@ def _describe(audit: QuorumAudit) -> tuple[str, ...]:
         else []
     )
     server = shown(ends[0]) if ends else "CONTROLLER:9093"
+    if audit.quorum.releases.before(KAFKA_3_7):  # the tool asks brokers only
+        known = max(each.end.leader_epoch for each in audit.quorum.copies)
+        known = max(known, *(e.state.leader_epoch for e in audit.quorum.copies if e.state), -1)
+        return (
+            f"cat {_METADATA_DIR}/{METADATA_TOPIC}-0/{QUORUM_STATE}   "
+            f"# leaderEpoch above {known}, and leaderId not -1",
+        )
     return (
         f"kafka-metadata-quorum.sh --bootstrap-controller {shell_word(server)} "
         "describe --replication",

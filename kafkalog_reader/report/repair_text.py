@@ -70,6 +70,9 @@ def again_commands(repair: RunAgain) -> tuple[str, ...]:
 def fetch_commands(host: str, source: str, path: str, *, leave_out: str = "") -> tuple[str, ...]:
     """Copy a folder from another host, with programs that every host has.
 
+    It gets its name when it is complete: a broker that starts with an empty folder may lead it, and
+    then all copies are cut to nothing. With a folder of the other name no broker starts.
+
     Args:
         host: of the source.
         source: the folder there.
@@ -79,8 +82,13 @@ def fetch_commands(host: str, source: str, path: str, *, leave_out: str = "") ->
     pattern = leave_out.replace("*", r"\*")  # for the shell of that host; quotes would nest
     without = f" --exclude={pattern}" if leave_out else ""
     there = f"tar -C {shell_word(source)}{without} -cf - ."
-    target = shell_word(path)
-    return (f"mkdir -p {target}", f"ssh {host} {shell_word(there)} | tar -C {target} -xf -")
+    incoming = shell_word(f"{path}.incoming")
+    return (
+        "set -o pipefail",
+        f"mkdir -p {incoming}",
+        f"ssh {host} {shell_word(there)} | tar -C {incoming} -xf - && "
+        f"mv {incoming} {shell_word(path)}",
+    )
 
 
 def rewrite_commands(path: str, lines: Iterable[str], *, is_new: bool = False) -> tuple[str, ...]:

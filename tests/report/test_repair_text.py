@@ -6,6 +6,8 @@ import gzip
 import subprocess
 from typing import TYPE_CHECKING
 
+import pytest
+
 from kafkalog_reader.audits.integrity.file_repair import (
     Copy,
     Decompress,
@@ -84,10 +86,33 @@ def test_each_repair_has_its_command_and_none_comes_twice() -> None:
     copy = Copy(source="/their/t-0", node="broker 1 (rack-b)", path="/mine/t-0")
     write = Write(path="/logs/x", lines=("1", "2 3"))
     assert repair_commands([copy, write, copy]) == [
-        "mkdir -p /mine/t-0",
-        "ssh HOST_OF_BROKER_1_RACK_B 'tar -C /their/t-0 -cf - .' | tar -C /mine/t-0 -xf -",
+        "set -o pipefail",
+        "mkdir -p /mine/t-0.incoming",
+        "ssh HOST_OF_BROKER_1_RACK_B 'tar -C /their/t-0 -cf - .' "
+        "| tar -C /mine/t-0.incoming -xf - && mv /mine/t-0.incoming /mine/t-0",
         "printf '%s\\n' 1 '2 3' > /logs/x",
     ]
+
+
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_only_a_whole_copy_of_another_host_gets_its_name(
+    tmp_path: Path, *, is_complete: bool
+) -> None:
+    """A broker that starts with an empty folder can lead it, and every copy is cut to nothing."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "a.log").write_bytes(b"records")
+    tool = tmp_path / "ssh"
+    ended = "" if is_complete else " | head -c 512; exit 255"
+    tool.write_text(f'#!/bin/sh\nsh -c "$2"{ended}\n')
+    tool.chmod(0o755)
+    copied = Copy(source="theirs", node="2", path="mine/t-0")
+    subprocess.run(
+        ["bash", "-c", "\n".join(repair_commands([copied]))], cwd=tmp_path, check=False,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True,
+    )  # fmt: skip
+    names = [each.name for each in (tmp_path / "mine").iterdir()]
+    assert names == (["t-0"] if is_complete else ["t-0.incoming"])
+    assert (tmp_path / "mine" / "t-0" / "a.log").exists() is is_complete
 
 
 def test_an_offset_is_set_for_all_groups_that_go_on_there() -> None:

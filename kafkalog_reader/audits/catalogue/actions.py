@@ -70,7 +70,8 @@ FORBID_UNCLEAN_ELECTION: Final = action(
     command="# while brokers run:\n"
     "kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-type topics "
     "--entity-name TOPIC --add-config unclean.leader.election.enable=false\n"
-    "# while only the controllers run (release 3.7 or later):\n"
+    "# while only the controllers run (not before release 3.9: there, controllers hold no unclean "
+    "election by themselves):\n"
     "kafka-configs.sh --bootstrap-controller CONTROLLER:9093 --alter --entity-type topics "
     "--entity-name TOPIC --add-config unclean.leader.election.enable=false",
 )
@@ -355,8 +356,8 @@ LEAVE_ASIDE: Final = action(
     "A43",
     "leave-aside",
     short="if the topic was deleted, or the partition moved to other brokers, on purpose: nothing "
-    "to do, the start renames the folder to -stray and deletes nothing; if not, save its records "
-    "before {where} {are} started (kafkalog salvage)",
+    "to do, the start renames the folder to -stray (before release 3.7, it deletes it); if not, "
+    "save its records before {where} {are} started (kafkalog salvage)",
     explanation="A broker keeps a -stray folder for ever, but serves nothing from it and counts it "
     "as no replica. No file brings it back: the metadata log decides which replicas a broker has. "
     "What is saved can be produced again to a topic that exists.",
@@ -393,10 +394,12 @@ FIND_METADATA_LOG: Final = action(
     "find-metadata-log",
     short="supply the metadata log, or check that metadata.log.dir of a controller still has "
     "__cluster_metadata-0; if it is lost, start nothing, neither controller nor broker: brokers "
-    "would set all their partitions aside (-stray)",
+    "would set all their partitions aside (-stray), and before release 3.7 delete them",
     explanation="Controllers that have no metadata log start with an empty one, without topics. "
-    "A broker sets the replicas of topics aside that the metadata does not name, and deletes "
-    "nothing; but no later start serves these folders. "
+    "A broker sets the replicas of topics aside that the metadata does not name, and no later "
+    "start serves these folders. Before release 3.7, it deletes them: they end in -delete, and are "
+    "gone a minute later. If that has begun, stop the broker at once, and give the folders that "
+    "are left their names back. "
     "metadata.log.dir is the first of log.dirs unless it is set, and brokers have a copy of the "
     "log as well.",
     warnings=(
@@ -670,7 +673,8 @@ KEEP_OLD_SEGMENTS: Final = action(
     warnings=(
         "retention.bytes, if it is set, deletes by size, whatever retention.ms says.",
         "A topic's own setting can be changed while only the controllers run (release 3.7 or "
-        "later); with ZooKeeper it is in /config/topics/TOPIC.",
+        "later). Before, change it with --bootstrap-server within 30 s after the first broker "
+        "has started; with ZooKeeper it is in /config/topics/TOPIC.",
     ),
     command="kafka-configs.sh --bootstrap-controller CONTROLLER:9093 --alter --entity-type topics "
     "--entity-name TOPIC --add-config retention.ms=-1",

@@ -153,7 +153,8 @@ TOPIC_ID_MISMATCH: Final = rule(
     "again, and one of the copies is from the old one: by the metadata log, or else probably the "
     "one with older records. Its directory is then to be moved aside.",
     start="A KRaft broker sets the directory with the outdated id aside as -stray and starts "
-    "empty. In a cluster with ZooKeeper the broker keeps it, and never serves it.",
+    "empty; before release 3.7 it deletes the directory, and follows only after one more start. In "
+    "a cluster with ZooKeeper the broker keeps it, and never serves it.",
     election="The replica with the other id cannot follow or lead: it belongs to another topic.",
     reader=NO_EFFECT,
     actions=(LEAVE_ONE_OUT,),

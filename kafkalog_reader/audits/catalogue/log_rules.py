@@ -277,8 +277,9 @@ START_WILL_SET_ASIDE: Final = rule(
     explanation="partition.metadata is missing or names another topic id than the cluster's "
     "metadata, or the replica is no longer assigned to this broker. A KRaft broker treats such a "
     "directory as stray.",
-    start="The directory is renamed -stray and kept. If the partition is assigned to this broker, "
-    "it starts empty there; if not, the broker no longer serves it.",
+    start="The directory is renamed -stray and kept; before release 3.7 it is deleted. If the "
+    "partition is assigned to this broker, it starts empty there; if not, the broker no longer "
+    "serves it.",
     election="An empty replica that is in the in-sync set can be elected, and then the other "
     "replicas truncate to nothing.",
     reader="If no other replica holds the records, they cannot be read until the directory is "

@@ -419,8 +419,8 @@ CONTROLLERS_BEHIND: Final = rule(
     "KRaft cluster were supplied and none has the log, it may be lost, or in a directory that was "
     "not copied.",
     start="Brokers cut their copies to what the controller has. They rename replicas of topics "
-    "that the controller no longer knows to -stray, and leaders, in-sync sets and settings are "
-    "those of an earlier time.",
+    "that the controller no longer knows to -stray, or delete them before release 3.7; leaders, "
+    "in-sync sets and settings are those of an earlier time.",
     election="The controller decides elections from an old state.",
     reader="Consumers miss topics that were created since.",
     actions=(REPLACE_METADATA_LOG, FIND_METADATA_LOG),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.election.membership import NO_LEADER, PartitionMembership
+from kafkalog_reader.audits.recovery.node_releases import METADATA_VERSION, NodeReleases
 from kafkalog_reader.audits.recovery.rule import ClusterTopics
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.format.messages.decoder import MessageError
@@ -69,6 +70,7 @@ class ClusterMetadata:
         brokers: registered brokers, each with the ids of its log directories, which it registers
             since 3.7.
         controllers: registered controllers, which register since 3.7.
+        supported: by node id, the highest ``metadata.version`` that it registered.
     """
 
     source: str
@@ -80,6 +82,7 @@ class ClusterMetadata:
     partitions: Mapping[tuple[str, int], PartitionMembership]
     brokers: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     controllers: frozenset[int] = frozenset()
+    supported: Mapping[int, int] = field(default_factory=dict)
 
     def topics(self) -> ClusterTopics:
         """The parts that the prediction of a start needs."""
@@ -87,7 +90,12 @@ class ClusterMetadata:
             topic_ids=self.topic_ids,
             configs=self.configs,
             replicas={place: each.replicas for place, each in self.partitions.items()},
+            releases=self.releases(),
         )
+
+    def releases(self) -> NodeReleases:
+        """The releases of the nodes."""
+        return NodeReleases(finalised=self.features.get(METADATA_VERSION), supported=self.supported)
 
 
 def read_cluster_metadata(
@@ -189,6 +197,7 @@ class _Replay:
     transactions: MetadataTransactions = field(default_factory=MetadataTransactions)
     brokers: dict[int, tuple[str, ...]] = field(default_factory=dict)
     controllers: set[int] = field(default_factory=set)
+    supported: dict[int, int] = field(default_factory=dict)
 
     def apply(
         self, offset: int, leader_epoch: int, control_type: str | None, value: bytes | None
@@ -233,12 +242,15 @@ class _Replay:
                     _merge(known, fields)
             case "RegisterBrokerRecord":
                 self.brokers[fields["brokerId"]] = tuple(fields.get("logDirs") or ())
+                self.supported[fields["brokerId"]] = _supported(fields)
             case "BrokerRegistrationChangeRecord" if fields.get("logDirs"):
                 self.brokers[fields["brokerId"]] = tuple(fields["logDirs"])
             case "UnregisterBrokerRecord":
                 self.brokers.pop(fields["brokerId"], None)
+                self.supported.pop(fields["brokerId"], None)
             case "RegisterControllerRecord":
                 self.controllers.add(fields["controllerId"])
+                self.supported[fields["controllerId"]] = _supported(fields)
             case "UnregisterControllerRecord":
                 self.controllers.discard(fields["controllerId"])
             case "ClearElrRecord":
@@ -262,6 +274,7 @@ class _Replay:
             features=self.features,
             brokers=self.brokers,
             controllers=frozenset(self.controllers),
+            supported=self.supported,
             partitions={
                 (self.names[topic_id], number): _membership(each, source, self.last_offset)
                 for topic_id, inside in self.partitions.items()
@@ -269,6 +282,18 @@ class _Replay:
                 for number, each in inside.items()
             },
         )
+
+
+def _supported(registration: Mapping[str, Value]) -> int:
+    """The highest ``metadata.version`` of a registration; 0 before 3.3, which did not name any."""
+    return max(
+        (
+            each["maxSupportedVersion"]
+            for each in registration.get("features") or ()
+            if each["name"] == METADATA_VERSION
+        ),
+        default=0,
+    )
 
 
 def _merge(known: dict[str, Value], change: Mapping[str, Value]) -> None:

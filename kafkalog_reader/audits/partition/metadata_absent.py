@@ -63,7 +63,8 @@ def _absent(roots: Sequence[LogDirectory], place: LogDirectory) -> Finding:
         CONTROLLERS_BEHIND,
         f"in the supplied directories {joined_ids(nodes)} {verb} no {METADATA_TOPIC}-0, which "
         "every node of a KRaft cluster has: if it is lost, and was not merely left out of the "
-        "copy, brokers that start rename all their partitions to -stray",
+        "copy, brokers that start rename all their partitions to -stray, and before release 3.7 "
+        "delete them",
         directory=PartitionDirectory.whole(place),
         severity="C" if len(nodes) > 1 else "M",
         confidence="possible",

@@ -126,8 +126,8 @@ def _without_log(
         count = f"{len(of_majority)} of {len(controllers)}"
         result = (
             f"so do {count} controllers: if {best.name} starts later, they elect a leader without "
-            f"topics, its {best.log_end:,} metadata records are cut, and brokers set their "
-            "partitions aside"
+            f"topics, its {best.log_end:,} metadata records are cut, and brokers set aside "
+            "all their partitions (-stray), or delete them before release 3.7"
         )
     path = posixpath.join(root.path, f"{METADATA_TOPIC}-0")
     copy = Copy(

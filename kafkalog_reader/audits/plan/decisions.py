@@ -23,6 +23,7 @@ from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
 from kafkalog_reader.audits.plan.renames import restores_names
 from kafkalog_reader.audits.plan.unanswered import Unanswered
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
+from kafkalog_reader.audits.recovery.node_releases import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,6 +55,7 @@ class Decisions:
         self._severe: list[OpenFinding] = []
         self._lost_already: list[LostAlready] = []
         self._configs: dict[str, Mapping[str, str]] = {}
+        self._releases = UNKNOWN
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
         self._advised: set[str] = set()
@@ -106,6 +108,7 @@ class Decisions:
         topic, partition = audit.topic or "", audit.partition or 0
         if topics is not None:
             self._configs.update(topics.configs)
+            self._releases = topics.releases
         decided = choice_of(
             audit,
             self._wanted.get((topic, partition)),
@@ -197,6 +200,7 @@ class Decisions:
             severe=self._severe,
             lost_already=self._lost_already,
             configs=self._configs,
+            releases=self._releases,
             options=options,
             follow_links=follow_links,
             is_selected=is_selected,

@@ -19,6 +19,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
+from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_9, UNKNOWN, NodeReleases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,6 +53,7 @@ class Plan:
         severe: critical and high findings of the partitions and log directories.
         lost_already: what no supplied copy holds any more.
         configs: settings by topic, according to the metadata log.
+        releases: of the nodes, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
@@ -72,6 +74,7 @@ class Plan:
     severe: tuple[OpenFinding, ...] = ()
     lost_already: tuple[LostAlready, ...] = ()
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    releases: NodeReleases = UNKNOWN
     options: tuple[str, ...] = ()
     follow_links: bool = False
     is_selected: bool = False
@@ -142,11 +145,12 @@ class Plan:
         """Topics whose unclean election must be disabled before any start.
 
         There, a copy that must not lead runs before one that may: only the ISR prevents its
-        election.
+        election. Before 3.9, a KRaft controller holds no unclean election by itself, whatever the
+        setting (KAFKA-12670).
         """
         settled = {each.choice.name for start in self.order.starts for each in start.settled}
         exposed = {c.topic for c in self.choices if c.others and c.name not in settled}
-        if len(self.order.starts) == 1:
+        if len(self.order.starts) == 1 or self.releases.before(KAFKA_3_9):
             return ()
         return tuple(sorted(t for t in exposed if self.unclean_election(t) != "false"))
 
@@ -326,6 +330,7 @@ def plan_of(
     severe: Iterable[OpenFinding] = (),
     lost_already: Iterable[LostAlready] = (),
     configs: Mapping[str, Mapping[str, str]] | None = None,
+    releases: NodeReleases = UNKNOWN,
     options: Sequence[str] = (),
     follow_links: bool = False,
     is_selected: bool = False,
@@ -344,6 +349,7 @@ def plan_of(
         severe: critical and high findings of the partitions and log directories.
         lost_already: what no supplied copy holds any more.
         configs: settings by topic, according to the metadata log.
+        releases: of the nodes, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
@@ -385,6 +391,7 @@ def plan_of(
         severe=tuple(severe),
         lost_already=tuple(lost_already),
         configs=configs or {},
+        releases=releases,
         options=tuple(options),
         follow_links=follow_links,
         is_selected=is_selected,

@@ -24,6 +24,7 @@ from kafkalog_reader.audits.quorum.metadata_copy import (
     read_metadata_copy,
 )
 from kafkalog_reader.audits.quorum.rolled_back import RolledBack, rolled_back
+from kafkalog_reader.audits.recovery.node_releases import UNKNOWN, NodeReleases
 from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.log_directory import are_disks_exchanged, exchanged_labels
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
@@ -55,6 +56,7 @@ class Quorum:
         missing_directories: of the nodes that were supplied.
         exchanged: log directories that are mounted at another node, by their labels.
         rolled_back: what partitions prove about copies that lost their ends.
+        releases: of the nodes.
     """
 
     cluster_id: str | None
@@ -64,6 +66,7 @@ class Quorum:
     missing_directories: tuple[MissingDirectory, ...] = ()
     exchanged: tuple[LogDirectory, ...] = ()
     rolled_back: RolledBack = field(default_factory=RolledBack)
+    releases: NodeReleases = UNKNOWN
     _partings: dict[tuple[int, int], Parting] = field(default_factory=dict, compare=False)
 
     def voter_of(self, copy: MetadataCopy) -> Voter | None:
@@ -184,7 +187,8 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         UnreadableFileError: a log directory cannot be listed.
     """
     clusters: dict[str | None, _Copies] = {}
-    missing = missing_directories(evidence, read_cluster_metadata(evidence, is_silent=True))
+    metadata = read_cluster_metadata(evidence, is_silent=True)
+    missing = missing_directories(evidence, metadata)
     request = ReadRequest(topics=frozenset({METADATA_TOPIC}))
     for directory in evidence.partition_directories(request):
         if directory.is_replica and directory.partition == 0:
@@ -194,12 +198,14 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         unread = [each for cluster_id in group for each in clusters[cluster_id].unread]
         roots = [each for each in evidence.roots if each.cluster_id in group]
         quorum = _read_quorum(group[0], copies, unread, roots)
+        newest = metadata.get(group[0])
         of_cluster = tuple(each for each in missing if each.root.cluster_id in group)
         yield replace(
             quorum,
             missing_directories=of_cluster,
             exchanged=_exchanged_disks(roots),
             rolled_back=rolled_back(evidence, group[0], quorum.copies),
+            releases=UNKNOWN if newest is None else newest.releases(),
         )
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery.batches import CURRENT_READING, Reading
+from kafkalog_reader.audits.recovery.node_releases import UNKNOWN, NodeReleases
 from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
 
 if TYPE_CHECKING:
@@ -46,11 +47,13 @@ class ClusterTopics:
         configs: settings by topic; only those that were set.
         replicas: ids of the brokers that a partition is assigned to, by topic and partition; None
             if unknown.
+        releases: of the nodes.
     """
 
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     replicas: Mapping[tuple[str, int], tuple[int, ...]] | None = None
+    releases: NodeReleases = UNKNOWN
 
     def is_compacted(self, topic: str | None) -> bool | None:
         """Whether the log cleaner removes records of a topic; None if it is not known here.
@@ -94,6 +97,7 @@ class ClusterTopics:
             configs={name: self.configs[name] for name in names if name in self.configs},
             replicas=self.replicas
             and {place: ids for place, ids in self.replicas.items() if place[0] in names},
+            releases=self.releases,
         )
 
     def each_alone(self) -> dict[str, ClusterTopics]:
@@ -106,6 +110,7 @@ class ClusterTopics:
                 topic_ids={name: topic_id},
                 configs={name: self.configs[name]} if name in self.configs else {},
                 replicas=self.replicas and replicas.get(name, {}),
+                releases=self.releases,
             )
             for name, topic_id in self.topic_ids.items()
         }

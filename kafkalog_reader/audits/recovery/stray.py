@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery.files import topic_id_of_peer
+from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_7
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,8 @@ class Stray:
 
 
 _RENAMED: Final = "the directory is renamed -stray"
-_EMPTIED: Final = f"{_RENAMED} and the partition starts empty"
+_DELETED: Final = "the directory is renamed -delete, and deleted a minute later"
+"""By KRaft before 3.7. Source: Kafka 3.6, BrokerMetadataPublisher#findStrayPartitions."""
 
 
 def why_stray(
@@ -67,12 +69,15 @@ def why_stray(
         known = topics.topic_ids.get(directory.topic or "")
     else:
         known = next(iter(theirs)) if len(theirs) == 1 else None
+    is_deleted = topics is not None and topics.releases.before(KAFKA_3_7)
+    renamed = _DELETED if is_deleted and root.directory_id is None else _RENAMED
+    emptied = f"{renamed} and the partition starts empty"
     if topic_id is None:
-        reason = f"no topic id: partition.metadata is missing: {_EMPTIED}"
+        reason = f"no topic id: partition.metadata is missing: {emptied}"
         return Stray(reason=reason, has_topic_id=False, topic_id=known)
     if topics is not None and (name := topics.names.get(topic_id)) is not None:
         why = _why_not_assigned(directory, name, topics)
-        return Stray(reason=f"{why}: {_RENAMED}", has_topic_id=True) if why else None
+        return Stray(reason=f"{why}: {renamed}", has_topic_id=True) if why else None
     if known == topic_id:
         return None
     if topics is not None:
@@ -81,7 +86,7 @@ def why_stray(
         return None
     else:
         other = f"{known} on the other brokers"
-    reason = f"topic id {topic_id}, and {other}: {_RENAMED if known is None else _EMPTIED}"
+    reason = f"topic id {topic_id}, and {other}: {renamed if known is None else emptied}"
     assigned = None if topics is None or topics.replicas is None else topics.replicas.get(
         (directory.topic or "", directory.partition or 0)
     )  # fmt: skip

@@ -11,6 +11,7 @@ import kafkalog_reader
 from fixtures.builder import cluster, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
+from kafkalog_reader.audits.recovery.node_releases import NodeReleases
 from kafkalog_reader.audits.recovery.rule import ClusterTopics
 from kafkalog_reader.audits.recovery.stray import Stray, why_stray
 from kafkalog_reader.io.discovery import discover
@@ -68,11 +69,23 @@ def test_a_replica_is_looked_up_by_topic_id_and_partition(
 
 THEIRS, OTHER = "AAAAAAAAAAAAAAAAAAAAAg", "AAAAAAAAAAAAAAAAAAAAAw"
 ASIDE = "the directory is renamed -stray and the partition starts empty"
+OF_3_3 = NodeReleases(finalised=7, supported={1: 7})
 TOPICS = ClusterTopics(
     topic_ids={"t": THEIRS, "u": OTHER},
     configs={},
     replicas={("t", 0): (1, 2), ("u", 0): (2, 3)},
 )
+
+
+def test_kraft_before_3_7_deletes_what_later_releases_set_aside(tmp_path: Path) -> None:
+    """3.3.2 renamed such folders to -delete, and removed them 60 s later."""
+    cluster(tmp_path, {1: replica([])})
+    (directory,) = discover([str(tmp_path)]).partition_directories(ReadRequest())
+    root = replace(directory.log_directory, directory_id=None)  # which came with 3.7
+    directory = replace(directory, log_directory=root)
+    stray = why_stray(directory, OURS, replace(TOPICS, releases=OF_3_3), ())
+    assert stray is not None
+    assert "the directory is renamed -delete, and deleted a minute later" in stray.reason
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,46 @@
+"""Which releases the nodes of a KRaft cluster are of, according to its metadata log.
+
+A node registers with the metadata versions that it supports, the highest of which is that of its
+own release. Controllers register since 3.7. Source: Kafka 3.9 and 4.0, MetadataVersion,
+RegisterBrokerRecord.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+METADATA_VERSION: Final = "metadata.version"
+KAFKA_3_7: Final = 15
+"""3.7-IV0: tools take --bootstrap-controller, and stray replicas are no longer deleted."""
+KAFKA_3_9: Final = 21
+"""3.9-IV0: controllers obey unclean.leader.election.enable, and have advertised.listeners."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeReleases:
+    """What is known about all nodes; a node may have been upgraded since.
+
+    Attributes:
+        finalised: the metadata version in use, which every node supports; None if unknown.
+        supported: by node id, the highest metadata version that it registered; 0 before 3.3.
+    """
+
+    finalised: int | None = None
+    supported: Mapping[int, int] = field(default_factory=dict)
+
+    def since(self, version: int) -> bool:
+        """Whether every node is of the release of this metadata version, or of a later one."""
+        is_finalised = self.finalised is not None and self.finalised >= version
+        return is_finalised or (bool(self.supported) and min(self.supported.values()) >= version)
+
+    def before(self, version: int) -> bool:
+        """Whether every node that registered is of an earlier release."""
+        is_finalised = self.finalised is not None and self.finalised >= version
+        return bool(self.supported) and not is_finalised and max(self.supported.values()) < version
+
+
+UNKNOWN: Final = NodeReleases()
