@@ -96,6 +96,7 @@ def discover_arguments(arguments: Sequence[PathArgument], context: ReadContext) 
     search = _Search(replace(context, sources=sources))
     for argument in arguments:
         search.look_at(argument)
+    search.check_found()
     return search.evidence()
 
 
@@ -194,11 +195,23 @@ class _Search:
             raise LogLayoutError(f"{shown(path)}: neither a directory nor a regular file")
         leftovers = Leftovers()
         if self._look_into(path, argument, MAX_DEPTH, leftovers) == 0:
-            raise LogLayoutError(
-                f"{shown(path)}: no log directory, partition directory or segment file here. "
-                "A log directory holds meta.properties and folders named like orders-3. "
-                f"Found: {leftovers}."
-            )
+            if leftovers.is_empty:  # of a broker whose disk was replaced, or is not mounted
+                self._note_empty(path)
+                return
+            raise LogLayoutError(_nothing_in(path, leftovers))
+
+    def check_found(self) -> None:
+        """Refuse arguments that are all empty folders.
+
+        Raises:
+            LogLayoutError: names the first.
+        """
+        if self._empty and not (self.roots or self.given or self.remote):
+            raise LogLayoutError(_nothing_in(self._empty[0], Leftovers()))
+
+    def _note_empty(self, path: str) -> None:
+        self._empty.append(path)
+        logger.warning("%s: empty, skipped: is its disk mounted, or copied?", shown(path))
 
     def _look_into(
         self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers
@@ -227,8 +240,7 @@ class _Search:
             self._add_remote_part(key, path, argument)
             seen = 1
         elif depth == MAX_DEPTH - 1 and not (folder.files or folder.folders):
-            self._empty.append(path)
-            logger.warning("%s: empty, skipped: is its disk mounted, or copied?", shown(path))
+            self._note_empty(path)
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)
         inner = [p for p in folder.folders if not (_is_aside(p) or self._is_salvaged(p))]
@@ -384,6 +396,14 @@ def _directory_name(path: str) -> DirectoryName | None:
     """The name of a partition directory, also if it was given as ``.`` or by a link."""
     return parse_directory_name(os.path.basename(os.path.abspath(path))) or parse_directory_name(
         os.path.basename(os.path.realpath(path))
+    )
+
+
+def _nothing_in(path: str, leftovers: Leftovers) -> str:
+    return (
+        f"{shown(path)}: no log directory, partition directory or segment file here. "
+        "A log directory holds meta.properties and folders named like orders-3. "
+        f"Found: {leftovers}."
     )
 
 

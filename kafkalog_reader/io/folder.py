@@ -82,6 +82,11 @@ class Leftovers:
     """Whether copies moved aside, or written by ``kafkalog salvage``, were passed over."""
     too_deep: str | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing at all."""
+        return not (self.files or self.has_folders or self.has_saved or self.too_deep)
+
     def __str__(self) -> str:
         """As text, most frequent first, with what to do about archives."""
         parts = [_counted(pattern, count) for pattern, count in self.files.most_common(3)]

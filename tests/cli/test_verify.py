@@ -275,10 +275,13 @@ def test_of_a_partial_copy_the_missing_folders_are_one_line_behind_the_damage(to
     assert said(torn)[0] == 0
 
 
-def test_missing_rights_are_not_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("file", [SEGMENT, "meta.properties"])
+def test_missing_rights_are_not_damage(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = tmp_path / "broker-0"
     shutil.copytree(captures.path("everything/stopped/broker-0"), root)
-    refused = str(root / SEGMENT)
+    refused = str(root / file)
     really_open = os.open
 
     def without_rights(path: str, *arguments: int, **options: int) -> int:
@@ -294,6 +297,7 @@ def test_missing_rights_are_not_damage(tmp_path: Path, monkeypatch: pytest.Monke
     assert "if permission is denied, run this as the user of the broker" in text
     assert "damaged" not in text
     assert "check disk" not in text
+    assert "restore" not in text  # nothing is known to be wrong with the file
 
 
 def test_a_single_offset_is_not_a_range(tmp_path: Path, run: Run) -> None:

@@ -622,3 +622,15 @@ def test_an_empty_folder_beside_log_directories_is_a_warning(
     assert [each.getMessage() for each in caplog.records] == [
         f"{tmp_path}/b2: empty, skipped: is its disk mounted, or copied?"
     ]
+
+
+def test_an_empty_folder_beside_log_directories_is_an_empty_disk(tmp_path: Path) -> None:
+    """`kafkalog plan b1 b2` after b1 got a new disk; alone it is a wrong path."""
+    cluster(tmp_path, {2: replica("a@0/e0")})
+    empty = tmp_path / "b1"
+    empty.mkdir()
+    found = discover([str(empty), str(tmp_path / "broker-2")])
+    assert found.empty == (str(empty),)
+    assert [root.broker_id for root in found.roots] == [2]
+    with pytest.raises(LogLayoutError, match=r"b1: no log directory.*Found: nothing, it is empty"):
+        discover([str(empty)])

@@ -13,8 +13,10 @@ from kafkalog_reader.audits.catalogue.actions import (
     RETURN_DIRECTORY,
 )
 from kafkalog_reader.audits.catalogue.checkpoint_rules import META_PROPERTIES_PROBLEM
+from kafkalog_reader.audits.catalogue.input_rules import UNREADABLE_FILE
 from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
 from kafkalog_reader.audits.integrity.finding import finding
+from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.release_signs import release_signs
 from kafkalog_reader.audits.recovery.disks import (
     METADATA_LOG,
@@ -100,6 +102,15 @@ def identity_finding(
         problem = error.problem
     if not problem:
         return None
+    refusal = actions_of_refusal(problem)
+    if refusal is not None:  # nothing is known to be wrong with it
+        return finding(
+            UNREADABLE_FILE,
+            f"{META_PROPERTIES}: {problem}",
+            directory=PartitionDirectory.whole(root),
+            file=META_PROPERTIES,
+            actions=refusal,
+        )
     if any(words in problem for words in _OF_OTHER_NODE):
         actions = (RETURN_DIRECTORY,)
     if METADATA_LOG in problem:
