@@ -49,14 +49,16 @@ def why_not_compared(replicas: Sequence[Replica], topics: ClusterTopics | None) 
 
 
 def with_outdated_copies(audit: PartitionAudit, topics: ClusterTopics | None) -> PartitionAudit:
-    """Name the copies that are probably of a deleted topic, by the times of their records.
+    """Name the copies of a deleted topic: by the metadata log, or by the times of their records.
 
-    None is named if the copies of one of the topics have no records, or if the metadata log has the
-    id: the start sets the others aside then (KL-417).
+    Without a metadata log, none is named if the copies of one of the topics have no records.
     """
     ids = {each.files.topic_id for each in audit.replicas} - {None}
-    if len(ids) < _SEVERAL or _current(audit.topic, topics) in ids:
+    if len(ids) < _SEVERAL:
         return audit
+    if (current := _current(audit.topic, topics)) in ids:
+        deleted = [e for e in audit.replicas if e.files.topic_id not in (None, current)]
+        return replace(audit, unknown_copies=tuple(each.directory for each in deleted))
     newest = {each: _newest(audit.replicas, each) for each in ids}
     times = sorted(time for time in newest.values() if time is not None)
     if len(times) < len(ids) or times[-1] == times[-2]:
