@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.io.names import shown
@@ -26,19 +26,28 @@ def lost_already_text(plan: Plan) -> str:
     return " ".join(filter(None, (_lost_whole(whole), _lost_ranges(lost), zeros)))
 
 
+_UNKNOWN: Final = "Nothing shows how many, but groups may have committed more (kafkalog groups)."
+
+
 def went_back_texts(plan: Plan) -> Iterator[str]:
     """Brokers that were restored from an older state, and what only they had."""
+    old = {*plan.went_back}
+    together = [
+        c for c in plan.choices if len(c.paths) > 1 and {*c.paths} <= old and not c.not_supplied
+    ]
     for broker, why in plan.went_back.items():
         text = f"Broker {broker} went back in time: {why}."
         alone = [
             c for c in plan.choices if [*c.paths] == [broker] or c.electable == frozenset({broker})
         ]
-        led = [c for c in plan.choices if c.led_by == broker and c not in alone]
+        alone = [each for each in alone if each not in together]
+        led = [
+            c for c in plan.choices if c.led_by == broker and c not in alone and c not in together
+        ]
         if alone:
             text += (
                 f" Only it surely had every committed record of {_named(alone)}: the newest may be "
-                "lost. Nothing shows how many, but groups may have committed more "
-                "(kafkalog groups)."
+                f"lost. {_UNKNOWN}"
             )
         if led:
             text += (
@@ -46,6 +55,11 @@ def went_back_texts(plan: Plan) -> Iterator[str]:
                 "are lost, too."
             )
         yield text
+    if together:
+        yield (
+            f"Every copy of {_named(together)} is of a broker that went back in time: the newest "
+            f"records are lost, unless there are newer copies of these disks. {_UNKNOWN}"
+        )
 
 
 def _named(choices: Sequence[Choice]) -> str:
