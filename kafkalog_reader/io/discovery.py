@@ -196,7 +196,7 @@ class _Search:
         leftovers = Leftovers()
         if self._look_into(path, argument, MAX_DEPTH, leftovers) == 0:
             if leftovers.is_empty:  # of a broker whose disk was replaced, or is not mounted
-                self._note_empty(path)
+                self._empty.append(path)
                 return
             raise LogLayoutError(_nothing_in(path, leftovers))
 
@@ -208,10 +208,8 @@ class _Search:
         """
         if self._empty and not (self.roots or self.given or self.remote):
             raise LogLayoutError(_nothing_in(self._empty[0], Leftovers()))
-
-    def _note_empty(self, path: str) -> None:
-        self._empty.append(path)
-        logger.warning("%s: empty, skipped: is its disk mounted, or copied?", shown(path))
+        for path in self._empty:
+            logger.warning("%s: empty, skipped: is its disk mounted, or copied?", shown(path))
 
     def _look_into(
         self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers
@@ -240,7 +238,7 @@ class _Search:
             self._add_remote_part(key, path, argument)
             seen = 1
         elif depth == MAX_DEPTH - 1 and not (folder.files or folder.folders):
-            self._note_empty(path)
+            self._empty.append(path)
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)
         inner = [p for p in folder.folders if not (_is_aside(p) or self._is_salvaged(p))]

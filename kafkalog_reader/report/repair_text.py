@@ -71,7 +71,8 @@ def fetch_commands(host: str, source: str, path: str, *, leave_out: str = "") ->
     """Copy a folder from another host, with programs that every host has.
 
     It gets its name when it is complete: a broker that starts with an empty folder may lead it, and
-    then all copies are cut to nothing. With a folder of the other name no broker starts.
+    then all copies are cut to nothing. With a folder of the other name no broker starts. A pipe
+    ends with the status of tar, and not every shell has pipefail: ssh's is kept in a file.
 
     Args:
         host: of the source.
@@ -82,12 +83,11 @@ def fetch_commands(host: str, source: str, path: str, *, leave_out: str = "") ->
     pattern = leave_out.replace("*", r"\*")  # for the shell of that host; quotes would nest
     without = f" --exclude={pattern}" if leave_out else ""
     there = f"tar -C {shell_word(source)}{without} -cf - ."
-    incoming = shell_word(f"{path}.incoming")
+    incoming, status = shell_word(f"{path}.incoming"), shell_word(f"{path}.exit")
     return (
-        "set -o pipefail",
         f"mkdir -p {incoming}",
-        f"ssh {host} {shell_word(there)} | tar -C {incoming} -xf - && "
-        f"mv {incoming} {shell_word(path)}",
+        f"{{ ssh {host} {shell_word(there)}; echo $? > {status}; }} | tar -C {incoming} -xf - && "
+        f"grep -qx 0 {status} && rm {status} && mv {incoming} {shell_word(path)}",
     )
 
 

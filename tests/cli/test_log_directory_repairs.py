@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HEALED = captures.path("s3_2/healed")
 STOPPED = captures.path("everything/stopped")
-ON_FILES = ("mv ", "mkdir ", "printf ", "ssh ", "gzip ")
+ON_FILES = ("mv ", "mkdir ", "printf ", "{ ssh ", "gzip ")
 
 
 @pytest.fixture

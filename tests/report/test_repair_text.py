@@ -86,10 +86,10 @@ def test_each_repair_has_its_command_and_none_comes_twice() -> None:
     copy = Copy(source="/their/t-0", node="broker 1 (rack-b)", path="/mine/t-0")
     write = Write(path="/logs/x", lines=("1", "2 3"))
     assert repair_commands([copy, write, copy]) == [
-        "set -o pipefail",
         "mkdir -p /mine/t-0.incoming",
-        "ssh HOST_OF_BROKER_1_RACK_B 'tar -C /their/t-0 -cf - .' "
-        "| tar -C /mine/t-0.incoming -xf - && mv /mine/t-0.incoming /mine/t-0",
+        "{ ssh HOST_OF_BROKER_1_RACK_B 'tar -C /their/t-0 -cf - .'; echo $? > /mine/t-0.exit; } "
+        "| tar -C /mine/t-0.incoming -xf - && grep -qx 0 /mine/t-0.exit && rm /mine/t-0.exit "
+        "&& mv /mine/t-0.incoming /mine/t-0",
         "printf '%s\\n' 1 '2 3' > /logs/x",
     ]
 
@@ -107,11 +107,11 @@ def test_only_a_whole_copy_of_another_host_gets_its_name(
     tool.chmod(0o755)
     copied = Copy(source="theirs", node="2", path="mine/t-0")
     subprocess.run(
-        ["bash", "-c", "\n".join(repair_commands([copied]))], cwd=tmp_path, check=False,
+        ["sh", "-c", "\n".join(repair_commands([copied]))], cwd=tmp_path, check=False,
         env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True,
     )  # fmt: skip
-    names = [each.name for each in (tmp_path / "mine").iterdir()]
-    assert names == (["t-0"] if is_complete else ["t-0.incoming"])
+    names = {each.name for each in (tmp_path / "mine").iterdir()}
+    assert names == ({"t-0"} if is_complete else {"t-0.incoming", "t-0.exit"})
     assert (tmp_path / "mine" / "t-0" / "a.log").exists() is is_complete
 
 
