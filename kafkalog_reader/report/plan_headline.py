@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.plan import Plan
 
 _METADATA_UNSOUND: Final = "the metadata log is not sound: read below before a node starts"
-_METADATA_ABSENT: Final = "no metadata log was supplied: read below before a node starts"
+_METADATA_ABSENT: Final = (
+    "Start no node before you have the metadata log: none was supplied, and without it brokers set "
+    "every partition aside, or delete it. With it: "
+)
 _MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
 _SHOWN: Final = 10
 """Maximum missing log directories that are named; ``--format json`` has all."""
@@ -34,6 +37,8 @@ def headline(plan: Plan) -> str:
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
     answer = with_quorums(plan, answer)
     answer = " ".join((answer, *went_back_texts(plan)))
+    if plan.may_lack_metadata:
+        answer = f"{_METADATA_ABSENT}{_lowered(answer)}"
     if plan.exchanged:
         answer = (
             f"{plan.exchanged[0].upper()}{plan.exchanged[1:]}: exchange them or their mounts "
@@ -157,7 +162,7 @@ def _unreadable(plan: Plan) -> str:
 
 def _but(plan: Plan) -> str:
     if plan.may_lack_metadata:
-        return f"but {_METADATA_ABSENT}"
+        return "as far as these files show"
     if _is_metadata_unsound(plan):
         return f"but {_METADATA_UNSOUND}"
     if all(each.code in _MISSING or each in plan.empty_directories for each in plan.open_findings):

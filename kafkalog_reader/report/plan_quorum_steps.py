@@ -35,10 +35,14 @@ def with_quorums(plan: Plan, answer: str) -> str:
     if any(each.quorum.rolled_back.lost_end for each in plan.unsafe_quorums):
         answer += " Lost already: committed metadata, which no supplied copy has (kafkalog quorum)."
     elif plan.unsafe_quorums:
-        answer += (
-            " But the controllers can elect a leader that loses metadata, or elect none: start "
-            "them as kafkalog quorum says."
-        )
+        risk = "can elect a leader that loses metadata, or elect none"
+        if plan.has_work:
+            answer = (
+                f"The controllers {risk}: start them first, as kafkalog quorum says. "
+                f"Then {answer[0].lower()}{answer[1:]}"
+            )
+        else:
+            answer += f" But the controllers {risk}: start them as kafkalog quorum says."
     for each in () if plan.is_one_broker else plan.quorums:
         voters = each.quorum.voters
         if voters is None or not each.is_short_of_voters:

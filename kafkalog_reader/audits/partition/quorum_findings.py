@@ -105,6 +105,12 @@ def with_quorum_actions(
         return
     seats = [e.directory.log_directory for e in audit.everyone if e.broker_id in controllers]
     wiped = [each for each in empty if had_metadata_log(each, seats)]
+    if best.log_end:
+        wiped += [
+            each.directory.log_directory
+            for each in audit.everyone
+            if each.log_end == 0 and each.broker_id in controllers
+        ]
     if len(wiped) > len(controllers) // 2:
         yield from (_without_log(each, best, controllers, of_majority=wiped) for each in wiped)
 
@@ -135,8 +141,8 @@ def _without_log(
     )
     return finding(
         CONTROLLERS_BEHIND,
-        f"controller {root.broker_id} has no {METADATA_TOPIC}-0: if this is its metadata.log.dir, "
-        f"it starts with an empty log, and {result}",
+        f"controller {root.broker_id} has no {METADATA_TOPIC}-0, or nothing in it: if this is its "
+        f"metadata.log.dir, it starts with an empty log, and {result}",
         directory=PartitionDirectory(
             path=path, log_directory=root, topic=METADATA_TOPIC, partition=0
         ),
