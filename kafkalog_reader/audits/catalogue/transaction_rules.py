@@ -178,7 +178,8 @@ TRUNCATION_CUTS_TRANSACTION: Final = rule(
     severity="H",
     title="an election would cut a transaction",
     explanation="With this leader the log ends inside a transaction: its commit or abort marker is "
-    "cut, and its data stays.",
+    "cut, and its data stays. It is medium where the copy is outside the ISR: only an unclean "
+    "election makes that the leader.",
     start=NO_EFFECT,
     election="The transaction stays open, and the coordinator, which considers it complete, does "
     "not write the marker again.",

@@ -70,6 +70,7 @@ def _transactions(election: Election) -> Iterator[Finding]:
         TRUNCATION_CUTS_TRANSACTION,
         f"with {leader.name} leading, {len(cut):,} {what}: read_committed consumers stop at offset "
         f"{cut[0]:,}",
+        severity="M" if leader.is_member is False else None,  # only an unclean election elects it
         directory=leader.replica.directory,
         offsets=(cut[0], leader.log.log_end_offset),
         evidence={"leader": leader.name, "transactions": len(cut), "lastStableOffset": cut[0]},

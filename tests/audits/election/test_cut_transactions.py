@@ -51,6 +51,29 @@ def test_a_log_that_ends_before_a_marker(tmp_path: Path, batches: int, first: in
     assert ends == {0: first is not None, 1: False, 2: False}
 
 
+@pytest.mark.parametrize(
+    ("is_member", "severity"), [(None, "H"), (True, "H"), (False, "M")], ids=str
+)
+def test_only_an_unclean_election_lets_a_copy_outside_the_isr_lead(
+    tmp_path: Path, severity: str, *, is_member: bool | None
+) -> None:
+    """As KL-502 of the same copy: it lags, and no controller elects it by itself."""
+    base = transactional()
+    audit = audited(changed(base, n0=cut(base[0], 2)), tmp_path)
+    elections = tuple(
+        replace(each, candidate=replace(each.candidate, is_member=is_member))
+        for each in audit.elections
+    )
+    candidates = {each.candidate.replica: each.candidate for each in elections}
+    members = replace(
+        audit,
+        elections=elections,
+        replicas=tuple(replace(each, candidate=candidates[each.files]) for each in audit.replicas),
+    )
+    (found,) = (each for each in findings_of(members) if each.code == "KL-713")
+    assert found.severity == severity
+
+
 def test_a_marker_on_the_other_side_of_a_fork_is_lost_too(tmp_path: Path) -> None:
     """Broker 0 never had the marker and wrote alone; the transaction before the fork stays open."""
     base = transactional()
