@@ -165,7 +165,7 @@ class ReadOptions(TypedDict, total=False):
         Option(
             "rule", values.RULE,
             "How followers truncate: current, several-rounds, one-round or high-watermark "
-            "(Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, and before)",
+            "(inter.broker.protocol.version 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, and before)",
             "as the files show", _ELECTIONS, spark="rule",
         ),
     ]  # fmt: skip

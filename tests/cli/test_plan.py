@@ -903,3 +903,18 @@ def test_there_is_no_plan_if_a_log_directory_was_skipped(tmp_path: Path, run: Ru
     assert run("plan", given, "--follow-links").out.startswith(
         "Start brokers 1 and 3, then broker 2."
     )
+
+
+@pytest.mark.parametrize("rule", ["", "one-round"])
+def test_a_plan_says_where_another_truncation_rule_cuts_elsewhere(
+    rule: str, tmp_path: Path, run: Run
+) -> None:
+    """Brokers of 2.4 with inter.broker.protocol.version 0.11 followed none of the rules of 2.4."""
+    logs = {1: "0-3/e0 4-6/e2 7-8/e3", 2: "0-3/e0 4-9/e1 10-12/e2"}
+    old = {"partition.metadata": None}  # before topic ids, the release is unknown
+    copies = {node: replica(log, high_watermark=4, files=old) for node, log in logs.items()}
+    for node, path in cluster(tmp_path, copies).items():
+        (path / "meta.properties").write_text(f"version=0\nbroker.id={node}\ncluster.id=c\n")
+    options = ["--rule", rule] if rule else []
+    words = " ".join(run("plan", tmp_path, *options).out.split())
+    assert ("followers of t-0 are cut elsewhere, or never get in sync" in words) is (not rule)

@@ -133,6 +133,8 @@ class Choice:
             copy can be made of that log then.
         stay_damaged: brokers whose copy keeps its damage behind a sound leader: no follower fetches
             again what it has.
+        other_rules: by which other truncation rules followers would be cut elsewhere, where the
+            files do not show the rule.
         zeros_at_end: how many zero bytes end the longest copies, where records may have been.
         log_starts: log start offsets by broker.
         cluster_id: of the copies; None if it is unknown.
@@ -176,6 +178,7 @@ class Choice:
     is_sound: bool = True
     unreadable_from: int | None = None
     stay_damaged: tuple[int, ...] = ()
+    other_rules: tuple[str, ...] = ()
     zeros_at_end: int = 0
     log_starts: Mapping[int, int] = field(default_factory=dict)
     cluster_id: str | None = None

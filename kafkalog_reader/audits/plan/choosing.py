@@ -147,6 +147,9 @@ def choice_of(
             for each in held
             if _broker(each.candidate) not in equals
         ),
+        other_rules=tuple(
+            dict.fromkeys(rule.value for each in best.followers for rule, _ in each.otherwise)
+        ),
         zeros_at_end=audit.zeros_at_end,
         merge=audit.merge,
         repairs=_without_markers(found, lost_at_start)
