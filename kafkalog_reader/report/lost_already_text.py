@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.format.layout import utc_text
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.open_finding_text import partitions_text, several_text
 from kafkalog_reader.report.spans import offsets_text
@@ -60,6 +61,19 @@ def went_back_texts(plan: Plan) -> Iterator[str]:
             f"Every copy of {_named(together)} is of a broker that went back in time: the newest "
             f"records are lost, unless there are newer copies of these disks. {_UNKNOWN}"
         )
+
+
+def older_disk_texts(plan: Plan) -> Iterator[str]:
+    """Brokers that may have been restored, and what only they had; nothing shows whether."""
+    for broker, disk in plan.older_disks.items():
+        alone = [each for each in plan.choices if [*each.paths] == [broker]]
+        if alone:
+            yield (
+                f"The newest record on broker {broker} is of {utc_text(disk.newest)}; the others "
+                f"have records of {utc_text(disk.newest_of_others)}. Unless broker {broker} was "
+                f"down in between, its disk is an old copy, and what {_named(alone)} got since "
+                "then is lost."
+            )
 
 
 def _named(choices: Sequence[Choice]) -> str:

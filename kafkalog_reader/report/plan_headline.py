@@ -10,7 +10,11 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import lost_words
-from kafkalog_reader.report.lost_already_text import lost_already_text, went_back_texts
+from kafkalog_reader.report.lost_already_text import (
+    lost_already_text,
+    older_disk_texts,
+    went_back_texts,
+)
 from kafkalog_reader.report.open_finding_text import partitions_text
 from kafkalog_reader.report.plan_file_steps import file_steps
 from kafkalog_reader.report.plan_quorum_steps import with_quorums
@@ -36,7 +40,7 @@ def headline(plan: Plan) -> str:
     """What is missing, the order of starts and what it loses, and what is lost already."""
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
     answer = with_quorums(plan, answer)
-    answer = " ".join((answer, *went_back_texts(plan)))
+    answer = " ".join((answer, *went_back_texts(plan), *older_disk_texts(plan)))
     if plan.may_lack_metadata:
         answer = f"{_METADATA_ABSENT}{_lowered(answer)}"
     if plan.exchanged:
@@ -105,7 +109,7 @@ def _order(plan: Plan) -> str:
         taken = lost_words(lost) if lost else "no record"
         return f"Starting broker {broker} removes {taken}."
     is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
-    is_partial |= bool(plan.went_back or plan.empty_directories)
+    is_partial |= bool(plan.went_back or plan.empty_directories or plan.older_disks)
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
     if plan.empty_directories:

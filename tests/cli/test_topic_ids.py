@@ -66,7 +66,8 @@ def words(text: str) -> str:
 
 def commands_in(text: str) -> str:
     lines = text.replace("\\\n", " ").splitlines()
-    return "\n".join(words(each) for each in lines if each.strip().startswith(SHELL))
+    # a plan repeats them beside the finding
+    return "\n".join(dict.fromkeys(words(e) for e in lines if e.strip().startswith(SHELL)))
 
 
 def test_a_directory_of_another_topic_is_moved_away(

@@ -18,6 +18,7 @@ from kafkalog_reader.audits.plan.lost_already import (
     lost_already,
     lost_whole,
 )
+from kafkalog_reader.audits.plan.older_disks import NewestRecords
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
 from kafkalog_reader.audits.plan.renames import restores_names
@@ -62,6 +63,7 @@ class Decisions:
         self._files_first: list[FilesFirst] = []
         self._misnamed: set[str] = set()
         self._exchanged = ""
+        self._newest = NewestRecords()
 
     def __len__(self) -> int:
         return len(self._decided)
@@ -95,6 +97,7 @@ class Decisions:
             return
         if is_advised:
             self._advised.add(name)
+        self._newest.add(audit)
         end = max(each.log_end for each in audit.everyone)
         self._take(own, name, end=end)
         self._lost_already += lost_already(audit, own)
@@ -208,6 +211,7 @@ class Decisions:
             is_without_metadata=0 not in self._meta_versions and not self._has_metadata_log,
             advised=self._advised,
             exchanged=self._exchanged,
+            older_disks={} if self._has_metadata_log else self._newest.older_disks(),
             quorums=quorums,
         )
 

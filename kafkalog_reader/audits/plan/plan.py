@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.files_first import FilesFirst
     from kafkalog_reader.audits.plan.lost_already import LostAlready
+    from kafkalog_reader.audits.plan.older_disks import OlderDisk
     from kafkalog_reader.audits.plan.open_finding import OpenFinding
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
@@ -62,6 +63,7 @@ class Plan:
         advised: partitions about which ``replica-diff`` prints what to do before a start.
         exchanged: which paths were given with each other's node ids: the labels are wrong, or the
             disks of brokers are exchanged; empty if none were.
+        older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
         quorums: of the controllers whose metadata log was supplied.
     """
 
@@ -82,6 +84,7 @@ class Plan:
     is_without_metadata: bool = False
     advised: frozenset[str] = frozenset()
     exchanged: str = ""
+    older_disks: Mapping[int, OlderDisk] = field(default_factory=dict)
     quorums: tuple[QuorumAudit, ...] = ()
 
     @property
@@ -338,6 +341,7 @@ def plan_of(
     is_without_metadata: bool = False,
     advised: Iterable[str] = (),
     exchanged: str = "",
+    older_disks: Mapping[int, OlderDisk] | None = None,
     quorums: Iterable[QuorumAudit] = (),
 ) -> Plan:
     """Make one procedure for all partitions.
@@ -357,6 +361,7 @@ def plan_of(
         is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
         exchanged: which paths were given with each other's node ids.
+        older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
         quorums: of the controllers whose metadata log was supplied.
     """
     choices, unanswered = [], []
@@ -399,6 +404,7 @@ def plan_of(
         is_without_metadata=is_without_metadata,
         advised=frozenset(advised),
         exchanged=exchanged,
+        older_disks=older_disks or {},
         quorums=tuple(quorums),
     )
 
