@@ -64,6 +64,7 @@ class Decisions:
         self._misnamed: set[str] = set()
         self._exchanged = ""
         self._newest = NewestRecords()
+        self._knows_topics = False
 
     def __len__(self) -> int:
         return len(self._decided)
@@ -110,6 +111,7 @@ class Decisions:
         topics = None if unit is None else unit.topics
         topic, partition = audit.topic or "", audit.partition or 0
         if topics is not None:
+            self._knows_topics = True
             self._configs.update(topics.configs)
             self._releases = topics.releases
         decided = choice_of(
@@ -211,7 +213,7 @@ class Decisions:
             is_without_metadata=0 not in self._meta_versions and not self._has_metadata_log,
             advised=self._advised,
             exchanged=self._exchanged,
-            older_disks={} if self._has_metadata_log else self._newest.older_disks(),
+            older_disks={} if self._knows_topics else self._newest.older_disks(),
             quorums=quorums,
         )
 
