@@ -46,6 +46,8 @@ _QUORUM: Final = (
     "are stopped, kafkalog quorum, with the same paths, shows which can be elected."
 )
 _KINDS_SHOWN: Final = 5
+_LINES_SHOWN: Final = 45
+"""Kinds are shown in full up to so many lines, so that the whole fits on a screen."""
 _PLACES_SHOWN: Final = 3
 _LONG: Final = 5
 """Minimum seconds that the report mentions."""
@@ -148,10 +150,16 @@ class Report:
         every = self.incidents
         yield from wrapped(self.verdict(every), columns)
         found = kinds(each for each in every if self._verbose or each.severity != "I")
-        in_full = len(found) if self._verbose else _KINDS_SHOWN
-        for kind in found[:in_full]:
+        in_full = used = 0
+        for kind in found:
+            lines = [*self._kind_lines(kind, columns)]
+            used += 1 + len(lines)
+            is_long = in_full and used > _LINES_SHOWN
+            if not self._verbose and (in_full == _KINDS_SHOWN or is_long):
+                break
             yield ()
-            yield from self._kind_lines(kind, columns)
+            yield from lines
+            in_full += 1
         if found[in_full:]:
             yield ()
             yield (Span("Also found (--verbose lists all):"),)

@@ -118,6 +118,22 @@ def test_an_audit_warns_of_nothing_that_is_in_its_answer(
     assert "zero" in answer.out
 
 
+@pytest.mark.parametrize(("lines", "in_full"), [(1, 1), (1000, 2)])
+def test_kinds_are_shown_in_full_as_far_as_they_fit_on_a_screen(
+    lines: int, in_full: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one always is; all others are listed, and --verbose has everything."""
+    monkeypatch.setattr("kafkalog_reader.cli.verify_report._LINES_SHOWN", lines)
+    shutil.copytree(captures.path("s3_2/healed"), tmp_path / "in")
+    (tmp_path / "in" / "broker-1" / "t-0" / "leader-epoch-checkpoint").write_text("x\n")
+    (tmp_path / "in" / "broker-2" / "t-0" / "partition.metadata").unlink()
+    out = run("verify", tmp_path / "in").out
+    shown, _, listed = out.partition("Also found (--verbose lists all):\n")
+    assert shown.count("\nKL-") == in_full
+    assert bool(listed) is (in_full == 1)
+    assert "Also found" not in run("verify", tmp_path / "in", "--verbose").out
+
+
 def test_a_severe_finding_that_is_only_listed_has_its_place(
     copied: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
