@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 _MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
 _IN_FULL: Final = 3
 """Maximum paragraphs in full about findings of one kind."""
+_GROUPS: Final = 6
+"""Maximum paragraphs; ``--format json`` has all, as for what follows."""
 _SHOWN: Final = 10
-"""Maximum findings, and names of partitions with the same one; ``--format json`` has all."""
+"""Maximum findings of one paragraph, and names of their partitions."""
+_COMMANDS: Final = 4
+"""Maximum commands about single partitions."""
 
 
 def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
@@ -37,7 +41,7 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
     with_copies |= {each.name for each in plan.unanswered}
     done: set[object] = set()
     said: set[tuple[str, ...]] = set()
-    for same, text in groups[:_SHOWN]:
+    for same, text in groups[:_GROUPS]:
         first = same[0]
         beginning = (Span(f"{_head(first)} ", Style.LOST),)
         yield from wrapped(shown(text), columns, beginning=beginning)
@@ -49,7 +53,7 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
             is_said = first.actions in said and bool(repairs)
             yield from to_do_lines(first.actions, repairs, columns, indent=2, is_said=is_said)
             said.add(first.actions)
-    if left := sum(len(same) for same, _ in groups[_SHOWN:]):
+    if left := sum(len(same) for same, _ in groups[_GROUPS:]):
         yield (Span(f"... {left:,} more (--format json)"),)
     yield from _more_lines(plan, columns)
 
@@ -125,12 +129,12 @@ def _more_lines(plan: Plan, columns: int) -> Iterator[Line]:
     text = f"Before you start a broker, do what this prints{then}:"
     yield from wrapped(text, columns, hanging=0)
     links = ("--follow-links",) if plan.follow_links else ()
-    for name in names[:_SHOWN]:
+    for name in names[:_COMMANDS]:
         topic, _, partition = name.rpartition("-")
         words = (
             "replica-diff", *plan.paths, *links, *plan.options,
             "--topic", topic, "--partition", partition,
         )  # fmt: skip
         yield from command_lines(" ".join(map(shell_word, words)), columns, indent=2)
-    if len(names) > _SHOWN:
-        yield (Span(f"  ... {len(names) - _SHOWN:,} more partitions (--format json)"),)
+    if len(names) > _COMMANDS:
+        yield (Span(f"  ... {len(names) - _COMMANDS:,} more partitions (--format json)"),)

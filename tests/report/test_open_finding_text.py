@@ -71,7 +71,7 @@ def test_paragraphs_that_are_left_out_are_counted_by_finding() -> None:
         replace(of(n, DAMAGE), actions=(action,), message=f"damage {n}")
         for n, action in zip(range(10, 23), ACTIONS, strict=False)
     ]
-    assert "... 3 more (--format json)" in lines_of(found)
+    assert "... 7 more (--format json)" in lines_of(found)  # 13, of which 6 are shown
     assert len(open_finding_texts(plan_of(found))) == 13
 
 
