@@ -195,6 +195,24 @@ EQUIVALENT: Final = (
         reason="without segments the time of the files is 0, and nothing is between 0 and 0",
     ),
     Equivalent(
+        path="kafkalog_reader/audits/recovery/retention.py",
+        line=_NEWEST % "1",
+        changed="newest = max(map(_timestamp, segments), default=+1)",
+        reason="without segments the time of the files is 0, and 1 is not below it",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/index.py",
+        line="middle = (low + high + 1) // 2",
+        changed="middle = (low + high + 2) // 2",
+        reason="it is above low and not above high, too: the search ends at the same entry",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/directory_start.py",
+        line="else _loaded_log(load, self._high_watermarks.get(key, 0))",
+        changed="else _loaded_log(load, self._high_watermarks.get(key, -1))",
+        reason="a high watermark below the log start is raised to it, and that is never below 0",
+    ),
+    Equivalent(
         path="kafkalog_reader/audits/recovery/load.py",
         line="size = sizes[kind] or 0",
         changed="size = sizes[kind] or 1",

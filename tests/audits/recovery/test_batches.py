@@ -13,7 +13,13 @@ import crcmod.predefined
 import numpy as np
 import pytest
 
-from kafkalog_reader.audits.recovery.batches import BatchWalk, Reading, StoredBatches, WalkEnd
+from kafkalog_reader.audits.recovery.batches import (
+    BatchWalk,
+    Reading,
+    StoredBatches,
+    WalkEnd,
+    _row,
+)
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.large_batch import LARGE
 
@@ -114,6 +120,14 @@ def test_messages_have_offsets_and_from_magic_1_times(tmp_path: Path) -> None:
     assert found.last_offset == [4, 5, 6]
     assert found.max_timestamp == [-1, 77, 1000]  # RecordBatch.NO_TIMESTAMP
     assert found.is_sound == [True, True, True]
+
+
+@pytest.mark.parametrize(("magic", "cut", "timestamp"), [(0, 0, -1), (1, 0, 77), (1, 20, -1)])
+def test_the_header_of_a_message_alone_gives_its_time(magic: int, cut: int, timestamp: int) -> None:
+    """Magic 0 has none, and a header that ends before it shows none."""
+    content = message(5, magic)
+    row = _row(memoryview(content[: cut or len(content)]), 96, magic)
+    assert (row.position, row.base_offset, row.max_timestamp) == (96, 5, timestamp)
 
 
 def test_old_wrappers_are_checked_in_any_case(tmp_path: Path) -> None:
