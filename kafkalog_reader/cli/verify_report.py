@@ -47,7 +47,7 @@ _QUORUM: Final = (
 )
 _KINDS_SHOWN: Final = 5
 _LINES_SHOWN: Final = 45
-"""Kinds are shown in full up to so many lines, so that the whole fits on a screen."""
+"""Maximum lines of kinds that are shown in full: the whole report then fits on a screen."""
 _PLACES_SHOWN: Final = 3
 _LONG: Final = 5
 """Minimum seconds that the report mentions."""

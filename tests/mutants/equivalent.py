@@ -475,7 +475,7 @@ EQUIVALENT: Final = (
         path="spark_datasource/gathering.py",
         line="if rows.num_rows >= ENOUGH_ROWS or rows.nbytes > ENOUGH_BYTES:",
         changed="if rows.num_rows >= ENOUGH_ROWS or rows.nbytes >= ENOUGH_BYTES:",
-        reason="a batch of so many bytes waits alone, and is passed on unchanged",
+        reason="a batch of exactly this size waits alone, and is passed on unchanged",
     ),
     Equivalent(
         path="kafkalog_reader/scan/batch_finder.py",

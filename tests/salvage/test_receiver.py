@@ -22,7 +22,7 @@ SEGMENT = f"{0:020}.log"
 
 
 def damaged_at_two_places(root: Path, *, without: int) -> list[str]:
-    """Copies of ZooKeeper brokers, of which so many have no partition.metadata in any folder."""
+    """Copies of two ZooKeeper brokers; the first ``without`` of them write no topic ids."""
     directories = cluster(
         root,
         {

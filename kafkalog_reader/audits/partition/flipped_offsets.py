@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.batch_rules import BASE_OFFSET_FLIPPED
 from kafkalog_reader.audits.integrity.file_repair import offset_repairs
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.partition.misnamed_logs import OF_ITS_FILES, OF_SEVERAL
+from kafkalog_reader.audits.partition.misnamed_logs import MisreadCopy
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.scan.segment_slice import SegmentSlice
@@ -19,25 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-    from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.tables.offset_order import DoubtfulBatches
-    from kafkalog_reader.tables.request import ReadRequest
 
 MAX_BATCHES: Final = 100
 """Where more batches of a copy are doubtful, something else than flipped bits is the cause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlippedOffsets:
+class FlippedOffsets(MisreadCopy):
     """The batches of one copy whose base offsets are proven wrong by one bit.
 
     Attributes:
-        directory: the copy.
         batches: each with the path of its segment file; the first one by offset comes first.
     """
 
-    directory: PartitionDirectory
     batches: tuple[tuple[str, DoubtfulBatches], ...]
 
     @property
@@ -58,15 +54,6 @@ class FlippedOffsets:
             f"on {self.directory.replica_name}, {self.text} ({BASE_OFFSET_FLIPPED}): correct that "
             "first, then compare again"
         )
-
-    def explains(self, each: Finding) -> bool:
-        """Whether a finding follows from the wrong offsets."""
-        is_here = each.directory is not None and each.directory.path == self.directory.path
-        return each.code in OF_SEVERAL or (is_here and each.code in OF_ITS_FILES)
-
-    def is_reported_by(self, place: TopicPartition, _request: ReadRequest) -> bool:
-        """Whether the findings of this partition report it."""
-        return place == (self.directory.topic or "", self.directory.partition or 0)
 
     def finding(self) -> Finding:
         """KL-119, with the commands that put the bits back."""

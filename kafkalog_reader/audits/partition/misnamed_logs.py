@@ -36,15 +36,33 @@ _SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MisnamedLogs:
-    """The log files of one copy that have each other's names.
+class MisreadCopy:
+    """A copy whose files must be put right before the copies of its partition are compared.
 
     Attributes:
         directory: the copy.
-        exchanged: by the base offset in the name of a file, that of the segment in it.
     """
 
     directory: PartitionDirectory
+
+    def explains(self, each: Finding) -> bool:
+        """Whether a finding follows from the wrong files or offsets."""
+        is_here = each.directory is not None and each.directory.path == self.directory.path
+        return each.code in OF_SEVERAL or (is_here and each.code in OF_ITS_FILES)
+
+    def is_reported_by(self, place: TopicPartition, _request: ReadRequest) -> bool:
+        """Whether the findings of this partition report it."""
+        return place == (self.directory.topic or "", self.directory.partition or 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MisnamedLogs(MisreadCopy):
+    """The log files of one copy that have each other's names.
+
+    Attributes:
+        exchanged: by the base offset in the name of a file, that of the segment in it.
+    """
+
     exchanged: Mapping[int, int]
 
     @property
@@ -67,15 +85,6 @@ class MisnamedLogs:
             f"on {self.directory.replica_name}, {self.text} ({LOG_FILES_EXCHANGED}): rename first, "
             "then compare again"
         )
-
-    def explains(self, each: Finding) -> bool:
-        """Whether a finding follows from the wrong names."""
-        is_here = each.directory is not None and each.directory.path == self.directory.path
-        return each.code in OF_SEVERAL or (is_here and each.code in OF_ITS_FILES)
-
-    def is_reported_by(self, place: TopicPartition, _request: ReadRequest) -> bool:
-        """Whether the findings of this partition report it."""
-        return place == (self.directory.topic or "", self.directory.partition or 0)
 
     def finding(self) -> Finding:
         """KL-419, with the commands that rename the files."""

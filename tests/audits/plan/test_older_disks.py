@@ -25,7 +25,7 @@ def record(offset: int, timestamp: int) -> Batch:
 
 
 def written(root: Path, *, apart: int, is_behind: bool = True) -> Path:
-    """Broker 2 has u alone, and in t it lacks what broker 1 got so many milliseconds later."""
+    """Only broker 2 has u; in t it lacks a record that broker 1 got ``apart`` ms later."""
     whole = [record(0, FIRST), record(1, FIRST + apart)]
     lagging = whole[:1] if is_behind else whole
     logs = {
