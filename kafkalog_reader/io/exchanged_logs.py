@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.batch_fields import UP_TO_MAGIC
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.interrupted_swap import read_next_offset
-from kafkalog_reader.io.names import MAX_OFFSET
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.parquet import DoubtfulPart
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.scan.segment_slice import SegmentSlice
-    from kafkalog_reader.tables.offset_order import DoubtfulBatches
+    from kafkalog_reader.tables.doubtful_batches import DoubtfulBatches
     from kafkalog_reader.tables.request import ReadRequest
 
 Range = tuple[int, int]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.name_findings import renamed_segments
 from kafkalog_reader.format.broker_words import joined
-from kafkalog_reader.io.names import MAX_OFFSET, segment_file_name, shown
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
+from kafkalog_reader.io.names import segment_file_name, shown
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
