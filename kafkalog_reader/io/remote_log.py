@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.remote_segments import Epochs, RemoteSegment
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
     from kafkalog_reader.tables.request import ReadRequest
 

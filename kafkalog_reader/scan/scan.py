@@ -26,8 +26,8 @@ from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _FIRST_READ: Final = 16 << 10
 """Bytes of a window after damage, where more damage may follow soon."""

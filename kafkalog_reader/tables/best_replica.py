@@ -31,7 +31,8 @@ from kafkalog_reader.tables.unexplained_base import unexplained_base
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.scan.damage import Damage
     from kafkalog_reader.scan.expected_end import ExpectedEnds
     from kafkalog_reader.tables.contradictions import Contradiction

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.tables.request import ReadRequest
 
     Facts = NDArray[np.int64]

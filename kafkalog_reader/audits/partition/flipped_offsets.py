@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.tables.doubtful_batches import DoubtfulBatches
 
 MAX_BATCHES: Final = 100

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.rule import LogConfig
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 
 class LogLoad:
