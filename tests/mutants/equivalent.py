@@ -496,13 +496,13 @@ EQUIVALENT: Final = (
         reason="there is one moment",
     ),
     Equivalent(
-        path="spark_datasource/stream.py",
+        path="spark_datasource/followed_copies.py",
         line=_KEPT % "0",
         changed=_KEPT % " -1",
         reason="no two copies have the same path",
     ),
     Equivalent(
-        path="spark_datasource/stream.py",
+        path="spark_datasource/followed_copies.py",
         line=_KEPT_OF % "0",
         changed=_KEPT_OF % " -1",
         reason="no two copies have the same path",
@@ -514,13 +514,13 @@ EQUIVALENT: Final = (
         reason="there is one name",
     ),
     Equivalent(
-        path="spark_datasource/stream.py",
+        path="spark_datasource/followed_copies.py",
         line="if topic is None or partition is None:",
         changed="if topic is None and partition is None:",
         reason="a directory name has both, or neither is known",
     ),
     Equivalent(
-        path="spark_datasource/stream.py",
+        path="spark_datasource/followed_copies.py",
         line="if replica.topic is not None and replica.partition is not None:",
         changed="if replica.topic is not None or replica.partition is not None:",
         reason="a directory name has both, or neither is known",
