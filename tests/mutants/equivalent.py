@@ -23,7 +23,7 @@ _NO_OFFSET: Final = "if start %s next_offset:"
 _CHEAPEST: Final = 'return "offset" if "offset" in names else names[%s]'
 _MIXED: Final = "mixed ^= (run.crc[part] ^ run.crc_computed[part] << 1).astype(np.uint64) %s crc"
 _CACHED: Final = "read = (_read_small if version.size_in_bytes %s _SMALL else _read_large)("
-_REBUILT: Final = "rebuild = index_rebuild(directory, log_load, hidden %s cut.sound, count)"
+_REBUILT: Final = "rebuild = index_rebuild(directory, log_load, fate.hidden %s cut.sound, count)"
 _NEEDLESS: Final = (
     "kept_until %s end and max(first_cut, target, leader.log_start_offset) < common_end"
 )
@@ -208,8 +208,8 @@ EQUIVALENT: Final = (
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/directory_start.py",
-        line="else _loaded_log(load, self._high_watermarks.get(key, 0))",
-        changed="else _loaded_log(load, self._high_watermarks.get(key, -1))",
+        line="else _loaded_log(load, self._high_watermarks.get(_key(directory), 0))",
+        changed="else _loaded_log(load, self._high_watermarks.get(_key(directory), -1))",
         reason="a high watermark below the log start is raised to it, and that is never below 0",
     ),
     Equivalent(
