@@ -122,9 +122,9 @@ class DecodedRecords:
     def rows_before(self, position: int) -> int:
         """How many records are before the first batch that begins at or after a position."""
         for payloads, first, stop, row in self._parts:
-            behind = np.flatnonzero(payloads.run.position[first:stop] >= position)
-            if len(behind):
-                return int(payloads.row_end[first + behind[0] - 1]) if behind[0] else row
+            reaching = np.flatnonzero(payloads.run.position[first:stop] >= position)
+            if len(reaching):
+                return int(payloads.row_end[first + reaching[0] - 1]) if reaching[0] else row
         return self.columns.rows
 
     def of_batches(self, name: str) -> NDArray[Any]:

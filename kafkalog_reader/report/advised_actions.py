@@ -207,7 +207,7 @@ def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAu
 
 
 def _damaged_copies(difference: Difference) -> tuple[Replica, ...]:
-    """Copies where records cannot be read: damaged, or behind damage."""
+    """Copies where records cannot be read: damaged, or after damage."""
     is_hidden = difference.kind is DifferenceKind.HIDDEN
     return (*difference.damaged, *(difference.absent if is_hidden else ()))
 

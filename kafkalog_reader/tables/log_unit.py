@@ -185,7 +185,7 @@ def slices_of(
             from_offset=max(lower, segment.from_offset),
             to_offset=min(stops, default=None),
             is_log_end=is_end and number == len(found) - 1,
-            behind=_base_behind(found, number),
+            next_base=_next_base(found, number),
             begins_log=number == 0,
             may_be_cleaned=may_be_cleaned,
             expected_end=(
@@ -196,7 +196,7 @@ def slices_of(
         )
 
 
-def _base_behind(found: Sequence[SegmentFiles], number: int) -> int | None:
+def _next_base(found: Sequence[SegmentFiles], number: int) -> int | None:
     """Where the segment after one begins; None where segments may overlap, as remote ones do."""
     if number + 1 == len(found) or found[number].to_offset is not None:
         return None

@@ -118,8 +118,8 @@ class PartitionAudit:
         return (*self.replicas, *(alone.replicas[0] for alone in self.set_aside))
 
     @property
-    def readable_behind_end(self) -> tuple[int, int]:
-        """The offsets [first, next) of whole records in torn batches behind the longest log.
+    def readable_after_end(self) -> tuple[int, int]:
+        """The offsets [first, next) of whole records in torn batches after the longest log.
 
         ``kafkalog salvage`` keeps them, and the starts cut them; equal if there are none.
         """

@@ -206,7 +206,7 @@ class DirectoryStart:
         readable = self._readable(load.lost, directory) if cut.torn else (0, 0)
         if stays_torn:
             last = load.segments[-1]
-            left = LostBytes.behind(last, last.start, sound_end)
+            left = LostBytes.after(last, last.start, sound_end)
             readable = self._readable([left], directory)
         rebuild = None
         if fate.outcome is StartOutcome.HIDDEN or stays_torn:
