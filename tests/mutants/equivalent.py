@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 
@@ -55,6 +56,10 @@ _WRONG: Final = (
     'names = f"option {wrong[%s]} does" if len(wrong) == 1 else f"options {\', \'.join(wrong)} do"'
 )
 _KEPT: Final = "found[topic, partition] = kept[%s]"
+_NARROWED: Final = "low, high = (low, middle - 1) if offset %s relative_offset else (middle, high)"
+_SET_ASIDE: Final = (
+    "if len(ids) == 1 and not is_set_aside and _is_served(paths[%s], context, topics):"
+)
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/batches.py",
@@ -199,6 +204,18 @@ EQUIVALENT: Final = (
         line=_NEWEST % "1",
         changed="newest = max(map(_timestamp, segments), default=+1)",
         reason="without segments the time of the files is 0, and 1 is not below it",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/index.py",
+        line=_NARROWED % ">",
+        changed=_NARROWED % ">=",
+        reason="an entry with the offset itself has ended the search",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/duplicates.py",
+        line=_SET_ASIDE % "0",
+        changed=_SET_ASIDE % " 1",
+        reason="both folders have the same name and topic id",
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/index.py",
@@ -430,12 +447,6 @@ EQUIVALENT: Final = (
         reason="no log begins below 0: the first segment counts in both cases",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/recovery/files.py",
-        line="_read_small = lru_cache(maxsize=64)(_version_parsed)",
-        changed="_read_small = lru_cache(maxsize= 65)(_version_parsed)",
-        reason="how many files are kept parsed changes no result",
-    ),
-    Equivalent(
         path="kafkalog_reader/audits/comparison/branch.py",
         line="fingerprint = known + _fingerprint(run, slice(start, stop))",
         changed="fingerprint = known - _fingerprint(run, slice(start, stop))",
@@ -446,12 +457,6 @@ EQUIVALENT: Final = (
         line="ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=True)]",
         changed="ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=False)]",
         reason="there is a tail for each replica",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/release.py",
-        line="@lru_cache(maxsize=64)",
-        changed="@lru_cache(maxsize= 63)",
-        reason="how many directories are remembered changes no result",
     ),
     Equivalent(
         path="kafkalog_reader/audits/comparison/overlapping_batches.py",
@@ -543,6 +548,8 @@ SIZES: Final = {
     "spark_datasource/known_plans.py": ("MAX_FOLDERS",),
 }
 """How much is read or kept at once: one more or less takes other time, with the same result."""
+_CACHE_SIZE: Final = re.compile(r"(lru_cache\(maxsize=) *\d+")
+"""How many results are kept changes none of them."""
 
 
 def is_equivalent(path: str, diff: str) -> bool:
@@ -552,6 +559,9 @@ def is_equivalent(path: str, diff: str) -> bool:
     new = [line[1:].strip() for line in lines if line.startswith("+")]
     starts = tuple(f"{name}: Final = " for name in SIZES.get(path, ()))
     if len(old) == len(new) == 1 and old[0].startswith(starts) and new[0].startswith(starts):
+        return True
+    kept = [[_CACHE_SIZE.sub(r"\1", line) for line in each] for each in (old, new)]
+    if old != new and kept[0] == kept[1]:
         return True
     first = next((number for number, line in enumerate(lines) if line.startswith("-")), 0)
     before = lines[first - 1][1:].strip() if first else ""

@@ -45,3 +45,11 @@ def test_a_size_of_what_is_read_at_once_is_a_constant_that_exists() -> None:
             assert is_equivalent(path, diff % f"{name}: Final = 7")
             assert not is_equivalent(path, diff % "OTHER: Final = 7")
             assert not is_equivalent("kafkalog_reader/log.py", diff % f"{name}: Final = 7")
+
+
+def test_the_size_of_a_cache_alone_is_equivalent() -> None:
+    diff = "--- a\n+++ b\n@@ -1 +1 @@\n-%s\n+%s"
+    assert is_equivalent("a.py", diff % ("@lru_cache(maxsize=64)", "@lru_cache(maxsize= 65)"))
+    small, other = "_small = lru_cache(maxsize=64)(_read)", "_small = lru_cache(maxsize=64)(_write)"
+    assert is_equivalent("a.py", diff % (small, small.replace("64", "63")))
+    assert not is_equivalent("a.py", diff % (small, other))

@@ -191,9 +191,8 @@ class LogLoad:
         """The sound prefix of the last segment."""
         last = self.segments[-1] if self.segments else None
         if last is not None and last.recovered is not None:
-            end = last.recovered.next_offset
-            greatest = last.recovered.greatest_offset
-            return SoundPrefix(end, end - 1 if greatest is None else greatest, is_whole=True)
+            found = last.recovered
+            return SoundPrefix(found.next_offset, found.greatest_offset, is_whole=True)
         if last is not None and self._is_known_sound(last):
             end = self._known[last.path].next_offset
             return SoundPrefix(next_offset=end, greatest_offset=end - 1, is_whole=True)
@@ -260,6 +259,7 @@ class LogLoad:
                 found = Recovered(
                     stop=segment.start,
                     next_offset=segment.base_offset,
+                    greatest_offset=segment.base_offset - 1,
                     greatest_timestamp=-1,
                     cache=found.cache,
                 )

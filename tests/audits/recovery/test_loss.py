@@ -108,8 +108,9 @@ def test_nothing_is_read_again_from_the_first_damage_on(tmp_path: Path) -> None:
     assert not read.is_sound
     assert read.sound_bytes <= first.position
     lost = LostBytes(
-        files=segment, start=first.position, stop=read.size_in_bytes, context=ReadContext()
-    )
+        files=segment, start=first.position, stop=read.size_in_bytes, context=ReadContext(),
+        first_offset=min(WRONG_CRC) * RECORDS,
+    )  # fmt: skip
     assert lost.records(pytest.fail, read) == first.records
 
 
@@ -117,7 +118,10 @@ def test_what_was_cut_before_is_read(tmp_path: Path) -> None:
     places = write_damaged(tmp_path)
     segment, read = read_whole(tmp_path)
     first, stop = places[min(WRONG_CRC)], places[25]
-    lost = LostBytes(files=segment, start=first.position, stop=stop.position, context=ReadContext())
+    lost = LostBytes(
+        files=segment, start=first.position, stop=stop.position, context=ReadContext(),
+        first_offset=min(WRONG_CRC) * RECORDS,
+    )  # fmt: skip
     assert lost.records(lambda _: None, read) == HeldRecords(
         first.records.sound - stop.records.sound, first.records.damaged - stop.records.damaged
     )
@@ -142,5 +146,7 @@ def test_messages_in_wrappers_behind_damage_are_counted(tmp_path: Path) -> None:
     cluster(tmp_path, {0: replica("0-2/e0", files={f"{0:020}.log": content})})
     segment, read = read_whole(tmp_path)
     assert read.records_since(0) is None
-    lost = LostBytes(files=segment, start=0, stop=len(content), context=ReadContext())
+    lost = LostBytes(
+        files=segment, start=0, stop=len(content), context=ReadContext(), first_offset=0
+    )
     assert lost.records(lambda _: None, read) == HeldRecords(9 * len(SMALL), len(SMALL))
