@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.datasource import InputPartition
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.tables.request import TopicPartition
     from kafkalog_reader.tables.table import Unit
     from spark_datasource.options import StreamOptions

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kafkalog_reader.audits.partition.without_copy import WithoutCopy
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.tables.best_replica import Lacking
     from kafkalog_reader.tables.request import ReadRequest

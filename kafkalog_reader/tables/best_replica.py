@@ -16,11 +16,11 @@ from kafkalog_reader.errors import (
     UnreadableFileError,
     UnsupportedFormatError,
 )
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.io.one_look import one_look_each
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.scan.batch_run import MAX_OFFSET
 from kafkalog_reader.scan.log_tail import LogTail, end_after_damage, scan_tail
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 from kafkalog_reader.scan.sparse_index import SparseIndex
@@ -31,7 +31,8 @@ from kafkalog_reader.tables.unexplained_base import unexplained_base
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.scan.damage import Damage
     from kafkalog_reader.scan.expected_end import ExpectedEnds
     from kafkalog_reader.tables.contradictions import Contradiction

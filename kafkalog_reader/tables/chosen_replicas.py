@@ -11,7 +11,8 @@ from kafkalog_reader.tables.current_topics import CurrentTopics
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.scan.expected_end import ExpectedEnds
     from kafkalog_reader.tables.request import ReadRequest
 

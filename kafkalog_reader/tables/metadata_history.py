@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kafkalog_reader.format.messages.decoder import Value
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.as_of import AsOf
     from kafkalog_reader.tables.request import ReadRequest

@@ -53,7 +53,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
+    from kafkalog_reader.io.directories import Identity, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.table import Column
     from kafkalog_reader.tables.transaction_decisions import Decided

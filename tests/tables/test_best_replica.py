@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 
 def write_replica(

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 
