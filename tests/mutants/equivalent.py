@@ -7,13 +7,20 @@ from typing import Final, NamedTuple
 
 
 class Equivalent(NamedTuple):
-    """A line of a module, and the changed line; the line before it if others read alike."""
+    """A line of a module, and the changed line, or "" for any change of it.
+
+    ``before`` is the line before it if others read alike.
+    """
 
     path: str
     line: str
     changed: str
     reason: str
     before: str = ""
+
+    def is_change(self, old: list[str], new: list[str]) -> bool:
+        """Whether these lines, old and new, are the change."""
+        return old == [self.line] and new == [self.changed or "".join(new)] != old
 
 
 _OTHERS: Final = (
@@ -60,23 +67,16 @@ _NARROWED: Final = "low, high = (low, middle - 1) if offset %s relative_offset e
 _SET_ASIDE: Final = (
     "if len(ids) == 1 and not is_set_aside and _is_served(paths[%s], context, topics):"
 )
+_PATIENT: Final = "if found and in_a_row %s self._patience:"
+_OUTSIDE: Final = "if start %s 0 or start + size %s len(self._window):"
+_UNNAMED: Final = (
+    'key = (directory.topic or "", %s if directory.partition is None else directory.partition)'
+)
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/batches.py",
         line="window_size = min(max(4 * (self.end_position - started), 64 << 10), WINDOW_SIZE)",
-        changed="window_size = min(max( 3 * (self.end_position - started), 64 << 10), WINDOW_SIZE)",
-        reason="how much is read at once changes no result",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/batches.py",
-        line="window_size = min(max(4 * (self.end_position - started), 64 << 10), WINDOW_SIZE)",
-        changed="window_size = min(max(4 * (self.end_position + started), 64 << 10), WINDOW_SIZE)",
-        reason="how much is read at once changes no result",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/batches.py",
-        line="_FOREIGN_WINDOW: Final = 1 << 20",
-        changed="_FOREIGN_WINDOW: Final = 1 << 19",
+        changed="",
         reason="how much is read at once changes no result",
     ),
     Equivalent(
@@ -94,7 +94,7 @@ EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/index.py",
         line="with Windows(path, size=size * 4096, context=context) as windows:",
-        changed="with Windows(path, size=size * 4095, context=context) as windows:",
+        changed="",
         reason="how much is read at once changes no result",
     ),
     Equivalent(
@@ -242,6 +242,48 @@ EQUIVALENT: Final = (
         reason="both ways to read the smallest batches find the same, one of them faster",
     ),
     Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line="self._patience = min(2 * self._patience + 1, _FOREIGN_AT_ONCE)",
+        changed="",
+        reason="when the kernel reads on changes no result",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line="self._patience = 0",
+        changed="",
+        reason="when the kernel reads on changes no result",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line=_PATIENT % ">",
+        changed=_PATIENT % ">=",
+        reason="when the kernel reads on changes no result",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line=_OUTSIDE % ("<", ">"),
+        changed=_OUTSIDE % ("<=", ">"),
+        reason="what is read once more is the same",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line=_OUTSIDE % ("<", ">"),
+        changed=_OUTSIDE % ("<", ">="),
+        reason="what is read once more is the same",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/files.py",
+        line="_MAX_NUMBER: Final = 100",
+        changed="_MAX_NUMBER: Final = 101",
+        reason="no broker writes so many digits",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/directory_start.py",
+        line=_UNNAMED % "-1",
+        changed=_UNNAMED % "+1",
+        reason="no checkpoint names a partition of a topic without a name",
+    ),
+    Equivalent(
         path="kafkalog_reader/audits/election/election_loss.py",
         line=_OVERLAP % "<",
         changed=_OVERLAP % "<=",
@@ -387,18 +429,6 @@ EQUIVALENT: Final = (
         reason="these holders have the same bytes in the range, and so as many records",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/recovery/index.py",
-        line="with Windows(path, size=size * 4096, context=context) as windows:",
-        changed="with Windows(path, size=size * 4097, context=context) as windows:",
-        reason="how much is read at once changes no result",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/batches.py",
-        line="_FOREIGN_WINDOW: Final = 1 << 20",
-        changed="_FOREIGN_WINDOW: Final = 2 << 20",
-        reason="how much is read at once changes no result",
-    ),
-    Equivalent(
         path="kafkalog_reader/audits/comparison/damaged_stretch.py",
         line="size = min(FEW * size, most)",
         changed="size = min(FEW + size, most)",
@@ -539,6 +569,12 @@ EQUIVALENT: Final = (
 )
 SIZES: Final = {
     "kafkalog_reader/audits/comparison/damaged_batches.py": ("MAX",),
+    "kafkalog_reader/audits/recovery/batches.py": (
+        "_FOREIGN_AT_ONCE",
+        "_FOREIGN_WINDOW",
+        "_NEVER",
+    ),
+    "kafkalog_reader/audits/recovery/files.py": ("_SMALL",),
     "kafkalog_reader/scan/batch_finder.py": ("_FIRST_WINDOW", "_MAX_WINDOW", "_PROBE"),
     "kafkalog_reader/scan/batch_run.py": ("MAX_RUN", "_APART"),
     "kafkalog_reader/scan/column_scan.py": ("_AT_ONCE",),
@@ -566,6 +602,6 @@ def is_equivalent(path: str, diff: str) -> bool:
     first = next((number for number, line in enumerate(lines) if line.startswith("-")), 0)
     before = lines[first - 1][1:].strip() if first else ""
     return any(
-        (each.path, [each.line], [each.changed]) == (path, old, new) and each.before in ("", before)
+        each.path == path and each.is_change(old, new) and each.before in ("", before)
         for each in EQUIVALENT
     )

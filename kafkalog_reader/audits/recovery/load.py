@@ -329,7 +329,7 @@ class LogLoad:
     def _split(self, segment: LoadingSegment) -> None:
         """Split a segment that has an offset beyond 2^31 of its base."""
         parts, walk_end = split_segment(segment, self._progress)
-        end = parts[-1].recovered.next_offset - 1 if parts[-1].recovered else 0
+        end = read_next_offset(parts[-1], self._progress) - 1
         if not segment.base_offset + MAX_RELATIVE_OFFSET < end:
             raise StartFailure(
                 f"{_path(segment)}: an offset is not within 2^31 of the segment's base, "

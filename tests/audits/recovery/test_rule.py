@@ -280,7 +280,29 @@ def test_where_files_do_not_tell_the_release_the_reason_names_the_other_outcome(
     meta.write_text("\n".join([*lines, ""]))
     recovery = start(tmp_path)
     assert recovery.outcome is StartOutcome.EMPTIED
-    assert recovery.reason.endswith("a broker before 2.3: loads, log end 23")
+    own, _, other = recovery.reason.partition("; a broker ")
+    assert own.startswith("the log ends at 23, below its start 40 in the checkpoint")
+    assert other == "before 2.3: loads, log end 23"
+
+
+def test_of_the_first_two_releases_the_older_one_is_likelier(tmp_path: Path) -> None:
+    """0.8 ends at an index that 0.9 builds anew; meta.properties came with 0.9 (KAFKA-1070)."""
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    for path in (*directory.glob("*.timeindex"), *directory.glob("*.snapshot")):
+        path.unlink()
+    for path in (
+        directory / "partition.metadata",
+        directory / "leader-epoch-checkpoint",
+        directory.parent / "meta.properties",
+        directory.parent / "log-start-offset-checkpoint",
+    ):
+        path.unlink()
+    assert start(tmp_path).reason == ""
+    with (directory / f"{FIRST}.index").open("ab") as index:
+        index.write(bytes(8))
+    recovery = start(tmp_path)
+    assert recovery.outcome is StartOutcome.BROKER_ABORTS
+    assert "; a broker from 0.9 on: loads, log end 23 (" in recovery.reason
 
 
 @pytest.mark.parametrize("replicas", [None, {("a", 0): (1, 2), ("a", 1): (2, 3), ("b", 0): (1,)}])
