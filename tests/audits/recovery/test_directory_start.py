@@ -94,6 +94,35 @@ def test_torn_last_batch_that_the_index_names(
         0 if is_clean else 2,
         0,
     )
+    # 77 bytes: the header of 61 and the first of two records of 13 bytes.
+    assert recovery.readable_in_torn_batch == (21, 22)
+
+
+def test_whole_records_of_a_torn_end_are_found_behind_damage_in_an_earlier_segment(
+    tmp_path: Path,
+) -> None:
+    """The start cuts the first segment at 8 and deletes the last one, whose end is torn."""
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    first, last = directory / f"{FIRST}.log", directory / f"{LAST}.log"
+    content = bytearray(first.read_bytes())
+    content[4 * 83 + 70] ^= 1
+    first.write_bytes(content)
+    last.write_bytes(last.read_bytes()[:430])
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery)) == (StartOutcome.CUT, 8)
+    assert (recovery.max_cut_in_torn_batch, recovery.readable_in_torn_batch) == (2, (21, 22))
+
+
+def test_what_a_stray_holds_is_not_cut(tmp_path: Path) -> None:
+    """Its directory is kept, with its torn end."""
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    log = directory / f"{LAST}.log"
+    log.write_bytes(log.read_bytes()[:430])
+    (directory / "partition.metadata").unlink()
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.bytes_cut) == (StartOutcome.STRAY, 0)
+    assert (recovery.records_cut, recovery.max_cut_in_torn_batch) == (20, 2)
+    assert recovery.readable_in_torn_batch == (0, 0)
 
 
 def test_records_above_the_last_batch_are_hidden_by_their_base_offset(tmp_path: Path) -> None:
