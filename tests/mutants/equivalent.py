@@ -72,6 +72,7 @@ _OUTSIDE: Final = "if start %s 0 or start + size %s len(self._window):"
 _UNNAMED: Final = (
     'key = (directory.topic or "", %s if directory.partition is None else directory.partition)'
 )
+_BEFORE_BASE: Final = "start = _log_start(replica) if base %s number != best else base"
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/batches.py",
@@ -565,6 +566,12 @@ EQUIVALENT: Final = (
         line="if topic is not None and partition is not None:",
         changed="if topic is not None or partition is not None:",
         reason="a directory name has both, or neither is known",
+    ),
+    Equivalent(
+        path="kafkalog_reader/tables/best_replica.py",
+        line=_BEFORE_BASE % "and",
+        changed=_BEFORE_BASE % "or",
+        reason="no log starts below its own first segment, nor below 0",
     ),
 )
 SIZES: Final = {
