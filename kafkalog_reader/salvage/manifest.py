@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.salvage.missing_segments import MissingSegment
     from kafkalog_reader.scan.segment_slice import SegmentSlice
-    from kafkalog_reader.tables.best_replica import Lacking
     from kafkalog_reader.tables.doubtful_batches import DoubtfulBatches
+    from kafkalog_reader.tables.lacking import Lacking
 
 MAX_NOTES: Final = 10_000
 """Repairs and doubtful places listed of one partition."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.io.remote_part import with_remote
-from kafkalog_reader.tables.best_replica import chosen_by_partition
 from kafkalog_reader.tables.current_topics import CurrentTopics
+from kafkalog_reader.tables.partition_copies import chosen_by_partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
