@@ -72,7 +72,7 @@ _OUTSIDE: Final = "if start %s 0 or start + size %s len(self._window):"
 _UNNAMED: Final = (
     'key = (directory.topic or "", %s if directory.partition is None else directory.partition)'
 )
-_BEFORE_BASE: Final = "start = _log_start(replica) if base %s number != best else base"
+_BEFORE_BASE: Final = "start = _log_start(copy.replica) if base %s copy is not best else base"
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/batches.py",

@@ -154,6 +154,15 @@ def test_other_directories_can_stop_the_broker(disk: Path, state: str) -> None:
     assert "negative leader epoch" in why_no_start(evidence.roots, others=others)
 
 
+def test_a_future_copy_beside_its_replica_stops_every_partition(disk: Path) -> None:
+    """A folder that is supplied alone shows nothing of its neighbours."""
+    shutil.copytree(disk / "t-1", disk / f"t-1.{'0' * 32}-future")
+    (first, *_) = directories_of(disk)
+    assert [each.outcome for each in predict_start([first])] == [ABORTS]
+    (alone,) = directories_of(disk / "t-0")
+    assert [each.outcome for each in predict_start([alone])] == [LOADS]
+
+
 def test_a_root_without_replicas_can_stop_the_broker(disk: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
