@@ -43,7 +43,8 @@ def audit_unit(
         started_at=request.started_at,
         misnamed=unit.misnamed,
     )
-    return replace(audit, lacking=unit.lacking, replaced=unit.replaced, commits=unit.commits)
+    lacking = tuple(sorted({*unit.lacking, *audit.to_copy_again}))
+    return replace(audit, lacking=lacking, replaced=unit.replaced, commits=unit.commits)
 
 
 def audit_compared(
