@@ -23,7 +23,7 @@ from kafkalog_reader.audits.catalogue.commit_rules import (
     COMMIT_ON_LOST_BRANCH,
     GROUPS_HIT_BY_ELECTION,
 )
-from kafkalog_reader.audits.comparison.missing_committed import is_hot
+from kafkalog_reader.audits.comparison.copied_earlier import is_after_copy
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.file_repair import SetOffset
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -127,7 +127,7 @@ def _beyond(
     of_other = f"; {further[0]} reaches it, but with an older leader epoch" if further else ""
     is_stopped = bool(best.directory.log_directory.clean_shutdown)  # else it may be a hot copy
     is_this_topic = all(commit.topic_id is not None for commit in commits)
-    was_running = is_hot(best.files, best.summary)
+    was_running = best.ran_while_copied or _read_on(best, commits)
     why = ": the broker ran while it was copied, and the group went on" if was_running else ""
     return finding(
         COMMIT_BEYOND_END,
@@ -139,6 +139,14 @@ def _beyond(
         offsets=(best.log_end, furthest),
         evidence={**_evidence(commits), "logEndOffset": best.log_end, "safeOffset": best.log_end},
         repairs=() if was_running else _resets(best, _safe(log, commits)),
+    )
+
+
+def _read_on(best: ReplicaAudit, commits: Sequence[Commit]) -> bool:
+    """Whether groups committed after the best copy was taken from a running broker."""
+    return best.moment is not None and all(
+        each.committed_at is not None and is_after_copy(each.committed_at, best.moment)
+        for each in commits
     )
 
 

@@ -20,7 +20,6 @@ from kafkalog_reader.audits.catalogue.transaction_rules import (
 )
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
-from kafkalog_reader.audits.comparison.missing_committed import is_hot
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -66,9 +65,8 @@ def _transactions(audit: PartitionAudit, election: Election) -> Iterator[Finding
     cut = leader.cut_transactions
     if not cut or leader.log is None:
         return
-    copy = audit.of(leader.replica)
     # only an unclean election elects it; or its log goes on, and with it the transaction
-    is_harmless = leader.is_member is False or is_hot(copy.files, copy.summary)
+    is_harmless = leader.is_member is False or audit.of(leader.replica).ran_while_copied
     what = "transaction loses its marker" if len(cut) == 1 else "transactions lose their markers"
     yield finding(
         TRUNCATION_CUTS_TRANSACTION,
