@@ -111,11 +111,14 @@ def copied_earlier(histories: Mapping[Replica, History], moments: Moments) -> fr
 def moment_of(replica: Replica, moments: Moments) -> int | None:
     """The moment of a copy, if its node ran while it was copied, and not long before the others."""
     root = replica.directory.log_directory
-    if root.broker_id is None:
-        return None
-    moment = moments.get((root.cluster_id, root.broker_id))
+    return None if root.broker_id is None else node_moment(root.cluster_id, root.broker_id, moments)
+
+
+def node_moment(cluster_id: str | None, node_id: int, moments: Moments) -> int | None:
+    """The same of a node."""
+    moment = moments.get((cluster_id, node_id))
     latest = max(
-        (each for (cluster, _), each in moments.items() if cluster == root.cluster_id), default=0
+        (each for (cluster, _), each in moments.items() if cluster == cluster_id), default=0
     )
     return moment if moment is not None and latest - moment <= MAX_APART_MS else None
 

@@ -10,6 +10,7 @@ import pytest
 from fixtures.builder import EPOCH_MILLIS, cluster, data_batch, replica
 from fixtures.synthetic.consumer_groups import Committed, offsets_partition
 from kafkalog_reader.audits.comparison.copied_earlier import metadata_moments
+from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
@@ -74,6 +75,9 @@ def test_a_copy_is_complete_as_of_the_moment_of_its_node(
     rows = [json.loads(row) for row in text.splitlines()]
     found = {row["code"]: row["severity"] for row in rows if row["topic"] == "t"}
     assert (found["KL-502"], found["KL-304"]) == severities
+    words = " ".join(asked(plan_command, path)[1].split())
+    said = "Broker 1 seems to have run while it was copied, before the others: while it runs, "
+    assert (said in words) == (severities == ("M", "L"))
 
 
 def test_nodes_that_were_copied_at_one_moment_have_none(tmp_path: Path) -> None:
