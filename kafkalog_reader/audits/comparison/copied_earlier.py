@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.comparison.committed import History
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 MAX_APART_MS: Final = 30_000
 """Between the moments of two copies: one that is older may as well be of a restored disk."""
