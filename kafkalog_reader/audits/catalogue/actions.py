@@ -587,9 +587,9 @@ FINISH_COPY: Final = action(
     "finish-copy",
     short="let rsync finish this copy, or run it again; then run this again, and start no broker "
     "on it before",
-    explanation="rsync writes a file under a temporary name, `.NAME.XXXXXX`, and renames it when "
-    "it is complete. Such a file shows that the copy still runs, or that it was broken off: files "
-    "that come after it are missing, too, or are of an earlier copy.",
+    explanation="A file gets a temporary name from rsync, `.NAME.XXXXXX`, until it is complete. "
+    "It shows that the copy still runs, or that it was broken off: files that come after it are "
+    "missing, too, or are of an earlier copy.",
 )
 RAISE_LIMIT: Final = action(
     "A18",

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
-_CODES = (START_WILL_EXPIRE, START_WILL_SET_ASIDE)
-
 
 def why_harmless(audit: PartitionAudit, replica: ReplicaAudit) -> str:
     """Why nobody misses what the next start takes from a copy; empty if somebody may.
@@ -44,7 +42,8 @@ def with_harmless_starts(audit: PartitionAudit, found: Iterable[Finding]) -> Ite
     replicas = {each.directory: each for each in audit.replicas}
     for each in found:
         replica = None if each.directory is None else replicas.get(each.directory)
-        why = "" if replica is None or each.code not in _CODES else why_harmless(audit, replica)
+        is_of_start = each.code in (START_WILL_EXPIRE, START_WILL_SET_ASIDE)
+        why = why_harmless(audit, replica) if is_of_start and replica is not None else ""
         if not why:
             yield each
             continue
