@@ -33,7 +33,11 @@ from kafkalog_reader.audits.partition.misnamed_logs import misnamed_logs
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 from kafkalog_reader.audits.partition.predicted_elections import with_elections
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-from kafkalog_reader.audits.partition.several_topics import why_not_compared, with_outdated_copies
+from kafkalog_reader.audits.partition.several_topics import (
+    outdated_copies,
+    why_not_compared,
+    with_outdated_copies,
+)
 from kafkalog_reader.audits.partition.swapped_ends import swapped_by_ends
 from kafkalog_reader.audits.partition.swapped_folders import swapped_folders
 from kafkalog_reader.audits.partition.swapped_topics import swapped_topics
@@ -80,7 +84,8 @@ def audit_partition(
 
     A file that cannot be read is a finding, not an error. A copy whose content is unknown is set
     aside if two others remain and it shows no sign of records that they lack: they are read again
-    without it. Otherwise the verdict is ``undecidable``.
+    without it. So are those of a topic that exists without the copies of a deleted topic of its
+    name. Otherwise the verdict is ``undecidable``.
 
     Args:
         directories: one for each replica.
@@ -139,8 +144,15 @@ def _not_compared(
 
 
 def _audited(auditor: _Auditor, directories: Sequence[PartitionDirectory]) -> PartitionAudit:
-    """Audit all copies, and again without those whose content is unknown."""
+    """Audit all copies, and again without those that the others are not to be compared with."""
     together = auditor.audit(directories)
+    if outdated := outdated_copies(together.replicas, auditor.topics):
+        of_deleted = {each.directory for each in outdated}
+        alone = replace(auditor, membership=None)
+        return replace(
+            _audited(auditor, [each for each in directories if each not in of_deleted]),
+            outdated=tuple(alone.audit([each.directory]) for each in outdated),
+        )
     unusable = unusable_copies({each.files: each.summary for each in together.replicas})
     if not unusable or together.reason not in unusable.values():
         return with_outdated_copies(together, auditor.topics)
@@ -208,6 +220,7 @@ class _Auditor:
             verdict=Verdict.UNDECIDABLE,
             reason=_reason(replicas, comparison),
             started_at=self.started_at,
+            topics=self.topics,
             may_be_compacted=self._may_be_compacted(directories),
             kept_because="" if self.topics is None else self.topics.kept_because(topic),
         )

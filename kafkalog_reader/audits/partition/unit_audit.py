@@ -44,7 +44,8 @@ def audit_unit(
         misnamed=unit.misnamed,
         moments=unit.moments,
     )
-    return replace(audit, lacking=unit.lacking, replaced=unit.replaced, commits=unit.commits)
+    lacking = tuple(sorted({*unit.lacking, *audit.to_copy_again}))
+    return replace(audit, lacking=lacking, replaced=unit.replaced, commits=unit.commits)
 
 
 def audit_compared(
