@@ -155,7 +155,7 @@ def offset_findings(
         replica: the replica that the rows belong to.
         log_end_offset: where its batches end.
         last_timestamp: the greatest in its last segment, in milliseconds; None without batches.
-        has_grown: whether the log changed while it was read, because its broker is running.
+        has_grown: whether the log changed while it was read or copied, because its broker ran.
     """
     if replica.directory.topic == METADATA_TOPIC:  # it has no such rows
         return

@@ -191,11 +191,12 @@ class DirectoryStart:
             load.reasons.append(
                 "the log directory was not supplied: an unclean shutdown is assumed"
             )
-        fate = self._fate(directory, load, rule, config, topic_id)
+        started = start_time(load.segments, rule)
+        fate = self._fate(directory, load, rule, config, started, topic_id)
         load.reasons += _end_reasons(load, fate, sound_end)
         later = ""
         if rule.started_at is None and fate.outcome in _SERVED:
-            later = expires_later(load.segments, config)
+            later = expires_later(load.segments, config, started)
             load.reasons += [later] if later else []
         cut = sum_of(self._records(lost, directory) for lost in (*load.lost, *fate.aside))
         stays_torn = bool(
@@ -261,6 +262,7 @@ class DirectoryStart:
         load: LogLoad,
         rule: StartRule,
         config: LogConfig,
+        started: StartTime,
         topic_id: str | None,
     ) -> _Fate:
         """What becomes of a log that was loaded; the reasons of the load say why."""
@@ -277,13 +279,7 @@ class DirectoryStart:
             if load.lost
             else StartOutcome.LOADS
         )
-        started = start_time(load.segments, rule)
-        expired = count_expired(
-            load.segments,
-            config,
-            started.milliseconds,
-            assumes_default=rule.started_at is not None,
-        )
+        expired = _expired(load, config, started)
         if expired:
             self._expire(load, expired, config, started)
             return _Fate(StartOutcome.EXPIRED)
@@ -369,6 +365,12 @@ def _key(directory: PartitionDirectory) -> tuple[str, int]:
 
 
 _NOTHING: Final = EpochLog(cache=LeaderEpochCache(), log_start_offset=0, log_end_offset=0)
+
+
+def _expired(load: LogLoad, config: LogConfig, started: StartTime) -> int:
+    """How many segments retention deletes that no running broker would have kept until then."""
+    count = partial(count_expired, load.segments, config, assumes_default=started.is_given)
+    return count(now=started.milliseconds) if count(now=started.retention_ran_at) else 0
 
 
 def _loaded_log(load: LogLoad, high_watermark: int) -> EpochLog:

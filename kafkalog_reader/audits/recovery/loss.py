@@ -47,7 +47,7 @@ class LostBytes:
     start: int
     stop: int
     context: ReadContext
-    first_offset: int = 0
+    first_offset: int
 
     @classmethod
     def of(cls, segment: LoadingSegment) -> LostBytes:
