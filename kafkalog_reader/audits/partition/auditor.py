@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.comparison.committed import History, commit_bounds
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
 from kafkalog_reader.audits.comparison.comparison import compare
+from kafkalog_reader.audits.comparison.copied_earlier import copied_earlier, moment_of
 from kafkalog_reader.audits.comparison.difference import KeyCheck
 from kafkalog_reader.audits.comparison.key_check import check_keys
 from kafkalog_reader.audits.comparison.log_summary import log_summary
@@ -47,6 +48,7 @@ from kafkalog_reader.io.progress import Progress, no_progress
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kafkalog_reader.audits.comparison.copied_earlier import Moments
     from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.replica import Replica
@@ -76,6 +78,7 @@ def audit_partition(
     quick: bool = False,
     started_at: int | None = None,
     misnamed: tuple[Misnamed, ...] = (),
+    moments: Moments | None = None,
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
 
@@ -97,6 +100,7 @@ def audit_partition(
         started_at: when brokers start, in milliseconds; None: right after their newest records.
         misnamed: folders with a wrong name that concern it. Those whose names were exchanged are
             recognised here.
+        moments: of which the copies of each node are, by the metadata logs.
     """
     auditor = _Auditor(
         progress=progress,
@@ -107,6 +111,7 @@ def audit_partition(
         rule=rule,
         quick=quick,
         started_at=started_at,
+        moments=moments or {},
     )
     with one_look(directories) as looked_at:
         audit = _audited(auditor, looked_at)
@@ -180,6 +185,7 @@ class _Auditor:
     rule: TruncationRule | None
     quick: bool
     started_at: int | None
+    moments: Moments
 
     def audit(self, directories: Sequence[PartitionDirectory]) -> PartitionAudit:
         """Audit replicas, of which none is set aside."""
@@ -270,6 +276,7 @@ class _Auditor:
             named = named_leader(histories, self.membership)
             unclean = None if self.membership is None else self.membership.unclean_epoch
             bounds = commit_bounds(histories, in_sync(histories, self.membership), named, unclean)
+        earlier = copied_earlier(histories, self.moments)
         for replica, stream in streams.items():
             yield ReplicaAudit(
                 files=replica,
@@ -282,8 +289,12 @@ class _Auditor:
                 may_have_open_transaction=stream.may_have_open_transaction,
                 last_batch_timestamp=stream.last_batch_timestamp,
                 checked=(
-                    check_replica(replica, stream) if isinstance(stream, WatchedStream) else None
+                    check_replica(replica, stream, was_copied_earlier=replica in earlier)
+                    if isinstance(stream, WatchedStream)
+                    else None
                 ),
+                moment=moment_of(replica, self.moments),
+                was_copied_earlier=replica in earlier,
             )
 
     def _judged(

@@ -90,7 +90,7 @@ def test_deleting_records_also_moves_the_start_of_a_compacted_log(disk: Path) ->
 @pytest.mark.parametrize(
     ("is_kept", "severity"), [(False, "H"), (True, "M")], ids=["gone", "compressed"]
 )
-def test_an_index_behind_the_end_of_every_copy_is_all_that_is_left(
+def test_an_index_after_the_end_of_every_copy_is_all_that_is_left(
     disk: Path, is_kept: bool, severity: str
 ) -> None:
     """Kafka deletes the oldest segments first. A file that may be the segment has KL-003."""
