@@ -134,15 +134,17 @@ def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 def _lagging_details(found: Sequence[Finding]) -> str:
     """How far copies are behind, those with the same lag together; the lanes show their ends."""
-    names: dict[tuple[int, int], list[str]] = {}
+    names: dict[tuple[int, int, bool], list[str]] = {}
     for each in found:
         if each.code == LAGGING_REPLICA and each.directory is not None:
             evidence = dict(each.evidence)
-            lag = int(evidence["records"]), int(evidence["committedLostIfElected"])
+            lost = int(evidence["committedLostIfElected"])
+            lag = int(evidence["records"]), lost, "isBeingAdded" in evidence
             names.setdefault(lag, []).append(each.directory.replica_name)
     return "; ".join(
-        f"{joined(of_lag)} {behind_text(records, len(of_lag))}{_loses(records, lost, len(of_lag))}"
-        for (records, lost), of_lag in names.items()
+        f"{joined(of_lag)} {behind_text(records, len(of_lag))}"
+        f"{_loses(records, lost, len(of_lag))}{', added by a reassignment' if is_added else ''}"
+        for (records, lost, is_added), of_lag in names.items()
     )
 
 

@@ -40,7 +40,11 @@ from kafkalog_reader.audits.log.record_count import behind_text, records_text, s
 from kafkalog_reader.audits.partition.copy_findings import copy_findings
 from kafkalog_reader.audits.partition.difference_findings import difference_findings
 from kafkalog_reader.audits.partition.election_findings import election_findings
-from kafkalog_reader.audits.partition.lag_severity import committed_lost_by, lag_severity
+from kafkalog_reader.audits.partition.lag_severity import (
+    committed_lost_by,
+    is_being_added,
+    lag_severity,
+)
 from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
 from kafkalog_reader.audits.partition.lost_start import lacking_starts
 from kafkalog_reader.format.broker_words import joined_names
@@ -273,6 +277,8 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
         severity = lag_severity(audit, replica)
         may_be_hot = severity == "H" and replica.directory.log_directory.clean_shutdown is False
         unless = _UNLESS_HOT if may_be_hot else ""
+        if added := is_being_added(audit, replica):
+            unless = "; a reassignment in flight adds it, and it goes on copying once it runs"
         yield finding(
             LAGGING_REPLICA,
             f"{replica.name} {behind_text(behind)} (ends at {replica.log_end:,}, the longest log "
@@ -285,6 +291,7 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
                 "offsets": end - replica.log_end,
                 "records": behind,
                 "committedLostIfElected": lost,
+                **({"isBeingAdded": True} if added else {}),
             },
         )
 
