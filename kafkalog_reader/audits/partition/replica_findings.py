@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.comparison.missing_committed import MissingCommitted
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _LAG_ACTIONS: Final = {
@@ -113,8 +114,26 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     if missing is None:
         return
     first, following = missing.first_offset, missing.next_offset
+    yield finding(
+        COMMITTED_RECORDS_MISSING,
+        missing_text(audit, missing, offsets_words(first, following)),
+        confidence="proven" if missing.is_proven else "possible",
+        offsets=(first, following),
+        evidence={
+            "highWatermark": following,
+            "logEndOffset": first,
+            "by": joined_names(missing.replicas),
+        },
+        records_at_risk=following - first,
+        committed="known" if missing.is_proven else "possible",
+        lookalikes=() if missing.is_proven else None,
+    )
+
+
+def missing_text(audit: PartitionAudit, missing: MissingCommitted, offsets: str) -> str:
+    """Who shows that records were committed which no copy has; ``offsets`` begins the sentence."""
+    first, following = missing.first_offset, missing.next_offset
     is_one = len(missing.replicas) == 1
-    names = joined_names(missing.replicas)
     they_ran = "it ran while it was" if is_one else "they ran while they were"
     innocent = (
         ""
@@ -128,21 +147,10 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
         if kept[0] < kept[1]
         else ""
     )
-    yield finding(
-        COMMITTED_RECORDS_MISSING,
-        f"{offsets_words(first, following)} {were} committed according to the high-watermark "
-        f"{'checkpoint' if is_one else 'checkpoints'} of {names}, but no supplied copy has {them}"
-        f"{innocent}{whole}",
-        confidence="proven" if missing.is_proven else "possible",
-        offsets=(first, following),
-        evidence={
-            "highWatermark": following,
-            "logEndOffset": first,
-            "by": names,
-        },
-        records_at_risk=following - first,
-        committed="known" if missing.is_proven else "possible",
-        lookalikes=() if missing.is_proven else None,
+    return (
+        f"{offsets} {were} committed according to the high-watermark "
+        f"{'checkpoint' if is_one else 'checkpoints'} of {joined_names(missing.replicas)}, but no "
+        f"supplied copy has {them}{innocent}{whole}"
     )
 
 
