@@ -31,7 +31,7 @@ _NO_OFFSET: Final = "if start %s next_offset:"
 _CHEAPEST: Final = 'return "offset" if "offset" in names else names[%s]'
 _MIXED: Final = "mixed ^= (run.crc[part] ^ run.crc_computed[part] << 1).astype(np.uint64) %s crc"
 _CACHED: Final = "read = (_read_small if version.size_in_bytes %s _SMALL else _read_large)("
-_REBUILT: Final = "rebuild = index_rebuild(directory, log_load, hidden %s cut.sound, count)"
+_REBUILT: Final = "rebuild = index_rebuild(directory, log_load, fate.hidden %s cut.sound, count)"
 _NEEDLESS: Final = (
     "kept_until %s end and max(first_cut, target, leader.log_start_offset) < common_end"
 )
@@ -70,7 +70,7 @@ _SET_ASIDE: Final = (
 _PATIENT: Final = "if found and in_a_row %s self._patience:"
 _OUTSIDE: Final = "if start %s 0 or start + size %s len(self._window):"
 _UNNAMED: Final = (
-    'key = (directory.topic or "", %s if directory.partition is None else directory.partition)'
+    'return directory.topic or "", %s if directory.partition is None else directory.partition'
 )
 _BEFORE_BASE: Final = "start = _log_start(copy.replica) if base %s copy is not best else base"
 _KEPT_SNAPSHOTS: Final = (
@@ -239,8 +239,8 @@ EQUIVALENT: Final = (
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/directory_start.py",
-        line="else _loaded_log(load, self._high_watermarks.get(key, 0))",
-        changed="else _loaded_log(load, self._high_watermarks.get(key, -1))",
+        line="else _loaded_log(load, self._high_watermarks.get(_key(directory), 0))",
+        changed="else _loaded_log(load, self._high_watermarks.get(_key(directory), -1))",
         reason="a high watermark below the log start is raised to it, and that is never below 0",
     ),
     Equivalent(

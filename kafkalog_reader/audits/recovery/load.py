@@ -312,7 +312,7 @@ class LogLoad:
         if found.problem and self.first_damage is None:
             self.first_damage = found.next_offset
         if found.stop < segment.stop:
-            self.lost.append(LostBytes.behind(segment, found.stop, found.next_offset))
+            self.lost.append(LostBytes.after(segment, found.stop, found.next_offset))
             self.reasons.append(found.problem or f"{_path(segment)}: cut at position {found.stop}")
         segment.stop = found.stop
         segment.recovered = found

@@ -42,7 +42,7 @@ def test_sound_partition_loads_after_a_clean_stop(tmp_path: Path) -> None:
     assert _epochs(recovery) == [(0, 0), (2, 10), (5, 17)]
 
 
-def test_zeros_behind_the_end_are_cut_after_a_crash(tmp_path: Path) -> None:
+def test_zeros_after_the_end_are_cut_after_a_crash(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=False, recovery_point=13)
     with (directory / f"{LAST}.log").open("ab") as log:
         log.write(bytes(4096))
@@ -52,7 +52,7 @@ def test_zeros_behind_the_end_are_cut_after_a_crash(tmp_path: Path) -> None:
     assert "position 440 (offset 23): batch length 0" in recovery.reason
 
 
-def test_zeros_behind_the_end_stop_the_broker_after_a_clean_stop(tmp_path: Path) -> None:
+def test_zeros_after_the_end_stop_the_broker_after_a_clean_stop(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     with (directory / f"{LAST}.log").open("ab") as log:
         log.write(bytes(4096))
@@ -410,7 +410,7 @@ def test_magic_three_passes_because_no_crc_covers_it(tmp_path: Path) -> None:
     assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (StartOutcome.LOADS, 23, 0)
 
 
-def test_records_behind_a_lying_length_are_counted_as_cut(tmp_path: Path) -> None:
+def test_records_after_a_lying_length_are_counted_as_cut(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=False, recovery_point=0)
     log = directory / f"{FIRST}.log"
     content = bytearray(log.read_bytes())

@@ -65,7 +65,7 @@ def test_every_entry_of_a_transaction_index_is_checked(index: Path, wrong: int) 
 
 
 @pytest.mark.parametrize("rest", [1, 33])
-def test_bytes_behind_the_last_whole_transaction_are_ignored(index: Path, rest: int) -> None:
+def test_bytes_after_the_last_whole_transaction_are_ignored(index: Path, rest: int) -> None:
     """kafka-on-disk-format.md, section 4.3: trailing bytes < 34 are ignored by readers."""
     content = struct.pack(">hqqqq", 0, 7, 0, 9, 10)
     index.write_bytes(content + b"\xff" * rest)
@@ -124,7 +124,7 @@ HUGE = 10**6
     ("changed", "position"),
     [
         pytest.param({}, 10 * ENTRIES, id="rises"),
-        pytest.param({WARM + 1: HUGE}, 10 * ENTRIES, id="a_wrong_entry_behind_the_first_warm_one"),
+        pytest.param({WARM + 1: HUGE}, 10 * ENTRIES, id="a_wrong_entry_after_the_first_warm_one"),
         pytest.param({WARM - 1: HUGE}, 10 * ENTRIES, id="a_wrong_entry_before_it"),
         pytest.param({WARM: HUGE}, 10 * WARM, id="the_first_warm_entry_sends_it_to_the_cold_ones"),
         pytest.param({WARM: ENTRIES}, 10 * (WARM + 1), id="it_has_the_offset_itself"),

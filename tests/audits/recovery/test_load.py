@@ -77,7 +77,7 @@ def test_the_log_is_cut_at_the_first_wrong_checksum(
     assert len(load.segments) == 2
 
 
-def test_segments_behind_a_cut_are_deleted(tmp_path: Path) -> None:
+def test_segments_after_a_cut_are_deleted(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=False)
     put(directory / f"{FIRST}.log", 4 * BATCH + 70, b"\xff")
     load = loaded(tmp_path, recovery_point=0)

@@ -135,7 +135,7 @@ def test_no_bound_is_above_the_last_offset() -> None:
     assert (CommitCount(damaged=highest) + CommitCount(damaged=1)).damaged == highest
 
 
-def test_messages_in_wrappers_behind_damage_are_counted(tmp_path: Path) -> None:
+def test_messages_in_wrappers_after_damage_are_counted(tmp_path: Path) -> None:
     log = [
         message_batch(n * 3, SMALL, magic=1, codec=Codec.GZIP)
         if n % 2

@@ -82,7 +82,7 @@ def test_a_log_start_beyond_the_end_deleted_nothing_before_2_3(
         (SINCE_0_9, StartOutcome.LOADS),  # a length of 0 was the end of the log
     ],
 )
-def test_seventeen_zeros_behind_the_end_ended_brokers_of_one_release(
+def test_seventeen_zeros_after_the_end_ended_brokers_of_one_release(
     rule: StartRule, outcome: StartOutcome, tmp_path: Path
 ) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
