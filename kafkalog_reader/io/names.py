@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import shortened as shortened
 from kafkalog_reader.errors import shown as shown  # errors show names too
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,6 @@ _SNAPSHOT_FILE: Final = re.compile(r"([0-9]{20})\.snapshot", re.ASCII)
 _METADATA_SNAPSHOT: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint", re.ASCII)
 
 MAX_PARTITION: Final = 2**31 - 1
-MAX_OFFSET: Final = 2**63 - 1
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 TRANSACTION_STATE_TOPIC: Final = "__transaction_state"
@@ -140,6 +140,18 @@ def parse_snapshot_file_name(name: str) -> int | None:
     if match is None or (offset := int(match[1])) > MAX_OFFSET:
         return None
     return offset
+
+
+def is_replica_file(name: str) -> bool:
+    """Whether Kafka gives a file of a partition this name."""
+    return name in (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE) or any(
+        parsed is not None
+        for parsed in (
+            parse_segment_file_name(name),
+            parse_snapshot_file_name(name),
+            parse_metadata_snapshot_name(name),
+        )
+    )
 
 
 def segment_file_name(base_offset: int, kind: str, suffix: str | None = None) -> str:

@@ -45,7 +45,7 @@ from kafkalog_reader.io.checkpoints import (
     producer_snapshot_path,
     read_producer_snapshot,
 )
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.hot_copy import was_copied_while_written
 from kafkalog_reader.io.names import (
     LEADER_EPOCHS,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
     from kafkalog_reader.io.read_context import ReadContext
 
 HIGH_WATERMARKS = "replication-offset-checkpoint"
@@ -136,7 +136,7 @@ def offset_findings(
         replica: the replica that the rows belong to.
         log_end_offset: where its batches end.
         last_timestamp: the greatest in its last segment, in milliseconds; None without batches.
-        has_grown: whether the log changed while it was read, because its broker is running.
+        has_grown: whether the log changed while it was read or copied, because its broker ran.
     """
     if replica.directory.topic == METADATA_TOPIC:  # it has no such rows
         return

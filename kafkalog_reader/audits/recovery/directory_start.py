@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
     from kafkalog_reader.io.progress import Progress
 
 _T = TypeVar("_T")
@@ -221,12 +221,7 @@ class DirectoryStart:
             outcome = StartOutcome.STRAY
             aside = [LostBytes.of(segment) for segment in load.segments]
             load.reasons.append(stray.reason)
-        elif expired := count_expired(
-            load.segments,
-            config,
-            started.milliseconds,
-            assumes_default=rule.started_at is not None,
-        ):
+        elif expired := _expired(load, config, started):
             outcome = StartOutcome.EXPIRED
             self._expire(load, expired, config, started)
         elif hidden := load.hidden_records():
@@ -249,7 +244,7 @@ class DirectoryStart:
             outcome in (StartOutcome.LOADS, StartOutcome.CUT, StartOutcome.HIDDEN)
             and rule.started_at is None
         ):
-            later = expires_later(load.segments, config)
+            later = expires_later(load.segments, config, started)
             load.reasons += [later] if later else []
         cut = sum_of(self._records(lost, directory) for lost in (*load.lost, *aside))
         rebuild = None
@@ -329,6 +324,12 @@ class DirectoryStart:
 
 
 _NOTHING: Final = EpochLog(cache=LeaderEpochCache(), log_start_offset=0, log_end_offset=0)
+
+
+def _expired(load: LogLoad, config: LogConfig, started: StartTime) -> int:
+    """How many segments retention deletes that no running broker would have kept until then."""
+    count = partial(count_expired, load.segments, config, assumes_default=started.is_given)
+    return count(now=started.milliseconds) if count(now=started.retention_ran_at) else 0
 
 
 def _loaded_log(load: LogLoad, high_watermark: int) -> EpochLog:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
@@ -367,6 +368,34 @@ def test_a_plain_copy_is_taken_to_start_right_after_its_newest_record(tmp_path: 
     deleted = "retention deletes the segments that begin at offsets 0 and 13 (--started-at"
     assert deleted in recovery.expires_later
     assert recovery.expires_later in recovery.reason
+
+
+CHECK_INTERVAL = 300_000
+"""``log.retention.check.interval.ms``, Kafka's default."""
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "outcome"),
+    [
+        (0, StartOutcome.LOADS),
+        (1, StartOutcome.LOADS),
+        (CHECK_INTERVAL, StartOutcome.LOADS),
+        (CHECK_INTERVAL + 1, StartOutcome.EXPIRED),
+        (NEWEST - 12 * HOUR, StartOutcome.EXPIRED),  # the index says 1970
+    ],
+)
+def test_what_expired_since_retention_ran_last_is_no_loss_of_the_start(
+    milliseconds: int, outcome: StartOutcome, tmp_path: Path
+) -> None:
+    """A segment of a running broker is expired for up to the check interval before it is gone."""
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    newest = (directory / f"{LAST}.timeindex").read_bytes()[-12:-4]
+    stamp = int.from_bytes(newest, "big") - 12 * HOUR - milliseconds
+    (directory / f"{FIRST}.timeindex").write_bytes(struct.pack(">qi", stamp, 12))
+    recovery = start(tmp_path, topics=_topics(**{"retention.ms": str(12 * HOUR)}))
+    assert recovery.outcome is outcome
+    is_named = "the segment that begins at offset 0 had expired by" in recovery.expires_later
+    assert is_named == (0 < milliseconds <= CHECK_INTERVAL)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.recovery.retention import (
+    StartTime,
     count_expired,
     expires_later,
     modified_at,
@@ -15,8 +16,8 @@ from kafkalog_reader.audits.recovery.retention import (
 )
 from kafkalog_reader.audits.recovery.rule import LogConfig, StartRule
 from kafkalog_reader.audits.recovery.segment import LoadingSegment, Recovered
-from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.segment_files import SegmentFiles
 
 NOW = 1_700_000_000_000
 HOUR = 3_600_000
@@ -123,12 +124,13 @@ def test_at_most_five_segments_are_named(bases: tuple[int, ...], text: str) -> N
 def test_a_start_at_the_time_of_the_files_may_delete_more() -> None:
     """The files were modified an hour and a millisecond after their newest record, or an hour."""
     later = NOW + HOUR + 1
-    text = expires_later([segment(NOW, modified=later)], ONE_HOUR)
+    started = StartTime(NOW, "the time of the newest record")
+    text = expires_later([segment(NOW, modified=later)], ONE_HOUR, started)
     assert "retention deletes the segment that begins at offset 0" in text
-    assert expires_later([segment(NOW, modified=later - 1)], ONE_HOUR) == ""
+    assert expires_later([segment(NOW, modified=later - 1)], ONE_HOUR, started) == ""
     unknown = LogConfig(retention_ms=HOUR, is_known=False)
-    assert expires_later([segment(NOW, modified=later)], unknown) == ""
-    assert expires_later([segment(0, modified=later)], unknown) == ""
+    assert expires_later([segment(NOW, modified=later)], unknown, started) == ""
+    assert expires_later([segment(0, modified=later)], unknown, started) == ""
 
 
 def test_the_default_retention_is_named_as_that() -> None:
