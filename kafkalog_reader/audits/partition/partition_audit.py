@@ -131,8 +131,8 @@ class PartitionAudit:
         return tuple(sorted(e for e in ids if e is not None and (known is None or e in known)))
 
     @property
-    def readable_behind_end(self) -> tuple[int, int]:
-        """The offsets [first, next) of whole records in torn batches behind the longest log.
+    def readable_after_end(self) -> tuple[int, int]:
+        """The offsets [first, next) of whole records in torn batches after the longest log.
 
         ``kafkalog salvage`` keeps them, and the starts cut them; equal if there are none.
         """

@@ -84,7 +84,7 @@ class ReplicaAudit:
     def is_contradicted(self, leader_epoch: int) -> bool:
         """Whether the log contradicts the row of an epoch in the checkpoint.
 
-        Batches behind its start have older epochs, or it begins above every offset that this
+        Batches after its start have older epochs, or it begins above every offset that this
         replica has or ever had, as a row of another partition's file does.
         """
         last, end = self.history.last_leader_epoch, self.log_end

@@ -141,7 +141,7 @@ def missing_text(audit: PartitionAudit, missing: MissingCommitted, offsets: str)
         else f" (if {they_ran} copied, the checkpoint may be newer than the log: copy again)"
     )
     were, them = ("was", "it") if following - first == 1 else ("were", "them")
-    kept = audit.readable_behind_end
+    kept = audit.readable_after_end
     whole = (
         f"; of a torn batch, kafkalog salvage keeps {offsets_words(*kept)}"
         if kept[0] < kept[1]

@@ -127,7 +127,7 @@ def is_lost_end(found: Finding, end: int) -> bool:
 
 def _end(audit: PartitionAudit) -> int:
     """The end of the longest copy, with what is readable of a torn batch."""
-    return max(*(each.log_end for each in audit.everyone), audit.readable_behind_end[1])
+    return max(*(each.log_end for each in audit.everyone), audit.readable_after_end[1])
 
 
 def _ranges(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[tuple[int, int, bool]]:

@@ -88,7 +88,7 @@ def test_a_leader_that_lost_its_end_supersedes_nothing_below_its_high_watermark(
     assert (found.possible, found.superseded) == (possible, superseded)
 
 
-def test_a_high_watermark_of_the_leader_says_nothing_behind_its_own_records() -> None:
+def test_a_high_watermark_of_the_leader_says_nothing_after_its_own_records() -> None:
     """It has another record at offset 4, so what broker 1 has there was never committed."""
     led = replace(TWO, checkpointed_high_watermark=6)
     histories = {ONE: history((0, 0, 6)), led: history((0, 0, 4), (1, 4, 5))}

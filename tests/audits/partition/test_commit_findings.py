@@ -84,7 +84,7 @@ def test_no_offset_is_set_while_the_end_of_the_log_is_only_compressed(tmp_path: 
 
 
 def test_no_offset_is_set_while_a_damaged_copy_can_be_repaired(tmp_path: Path) -> None:
-    """The start cuts the log at the damage; a sound log of what is behind it holds offset 4."""
+    """The start cuts the log at the damage; a sound log of what is after it holds offset 4."""
     commit = Committed(group="g", offset=4)
     log = replica("a@0/e0 b@1/e0 c@2/e0 d@3/e0", high_watermark=4)
     root = GroupState(id="", what="", replicas={0: log}, commits=[commit]).write(tmp_path)

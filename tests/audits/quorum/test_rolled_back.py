@@ -184,7 +184,7 @@ def test_partitions_that_are_all_set_aside_prove_an_empty_metadata_log(
     assert (audit.verdict is Verdict.MAY_LOSE) != is_named
 
 
-def test_records_behind_damage_are_not_lost_yet(tmp_path: Path) -> None:
+def test_records_after_damage_are_not_lost_yet(tmp_path: Path) -> None:
     write(tmp_path, {1: NEW, 2: OLD, 3: OLD}, {1: FULL, 2: FULL, 3: BEHIND})
     log = next(tmp_path.glob("broker-1/__cluster_metadata-0/*.log"))
     content = bytearray(log.read_bytes())

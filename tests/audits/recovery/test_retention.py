@@ -32,7 +32,8 @@ def segment(timestamp: int, *, size: int = 100, modified: int = NOW) -> LoadingS
         ),
         base_offset=0, start=0, stop=size, context=ReadContext(),
         recovered=Recovered(
-            stop=size, next_offset=1, greatest_timestamp=timestamp, cache=LeaderEpochCache()
+            stop=size, next_offset=1, greatest_offset=0, greatest_timestamp=timestamp,
+            cache=LeaderEpochCache(),
         ),
     )  # fmt: skip
 
