@@ -54,6 +54,15 @@ class FollowerOutcome:
     def is_cut(self) -> bool:
         return self.kept_until < self.log_end_offset
 
+    def keeps_damage(self, leader_start: int) -> bool:
+        """Whether damage stays in what the follower keeps: it fetches none of that again."""
+        first, kept_from = self.follower.unreadable_from, max(self.log_start_offset, leader_start)
+        return (
+            first is not None
+            and first < self.kept_until
+            and self.follower.damaged_until > kept_from
+        )
+
 
 def follower_outcome(
     follower: Candidate,

@@ -191,15 +191,7 @@ def choice_of(
         allows_unclean=allows_unclean,
         is_sound=not best.candidate.damaged,
         unreadable_from=unreadable_from,
-        stay_damaged=tuple(
-            sorted(
-                _broker(each.follower)
-                for each in best.followers
-                if unreadable_from is None
-                and each.follower.unreadable_from is not None
-                and _broker(each.follower) not in aside
-            )
-        ),
+        damaged=_damaged(best, equals, aside),
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
         cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
     )
@@ -306,6 +298,15 @@ def _unreadable_from(held: Iterable[Election], leaders: Collection[int]) -> int 
     return min(
         (c.unreadable_from for c in candidates if c.unreadable_from is not None), default=None
     )
+
+
+def _damaged(best: Election, leaders: Collection[int], aside: Collection[int]) -> tuple[int, ...]:
+    """Brokers whose copy is made again because it is damaged, where another one is whole."""
+    if best.heirs and len(leaders) == 1:
+        heirs = {_broker(each) for each in best.heirs}
+        return () if heirs & {*aside} else (_broker(best.candidate),)
+    copies = {_broker(each) for each in best.keeping_damage}
+    return tuple(sorted(copies - {*leaders, *aside}))
 
 
 def _lost_by_steps(
