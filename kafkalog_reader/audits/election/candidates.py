@@ -150,8 +150,7 @@ class Election:
             return ()
         start = log.log_start_offset
         is_whole = all(
-            each.following.outcome.is_in_sync
-            and each.silent_divergence is None
+            each.becomes_equal
             and each.log_start_offset <= self.candidate.unreadable_from
             and each.kept_until >= damaged_until
             and not each.keeps_damage(start)

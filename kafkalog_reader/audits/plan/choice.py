@@ -133,8 +133,8 @@ class Choice:
             copy can be made of that log then.
         damaged: brokers whose damaged copy is made again from one that is whole once all are in
             sync: followers of a sound leader, or the leader, where each follower is whole then.
-        other_rules: by which other truncation rules followers would be cut elsewhere, where the
-            files do not show the rule.
+        spoiled: brokers among ``set_aside`` whose copy gets equal to the leader's by the likeliest
+            truncation rule only, and the other possible rules, by which it does not.
         zeros_at_end: how many zero bytes end the longest copies, where records may have been.
         log_starts: log start offsets by broker.
         cluster_id: of the copies; None if it is unknown.
@@ -178,7 +178,7 @@ class Choice:
     is_sound: bool = True
     unreadable_from: int | None = None
     damaged: tuple[int, ...] = ()
-    other_rules: tuple[str, ...] = ()
+    spoiled: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     zeros_at_end: int = 0
     log_starts: Mapping[int, int] = field(default_factory=dict)
     cluster_id: str | None = None

@@ -147,9 +147,11 @@ def choice_of(
             for each in held
             if _broker(each.candidate) not in equals
         ),
-        other_rules=tuple(
-            dict.fromkeys(rule.value for each in best.followers for rule, _ in each.otherwise)
-        ),
+        spoiled={
+            _broker(each.follower): tuple(rule.value for rule in each.spoiling)
+            for each in best.followers
+            if _is_spoiled(each, best)
+        },
         zeros_at_end=audit.zeros_at_end,
         merge=audit.merge,
         repairs=_without_markers(found, lost_at_start)
@@ -364,7 +366,10 @@ def _lost_with_torn_batch(audit: PartitionAudit) -> Iterator[LostRecords]:
 
 
 def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
-    """Brokers whose copy prevents a start, theirs or a log directory's, or never gets in sync."""
+    """Brokers whose copy prevents a start, theirs or a log directory's, or never gets in sync.
+
+    Also where it only may stay different, or out of sync, by the rule that its broker follows.
+    """
     failing = frozenset(
         _broker(replica)
         for replica in audit.replicas
@@ -373,8 +378,17 @@ def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
     return failing | {
         _broker(each.follower)
         for each in election.followers
-        if each.following.outcome in _NEEDS_EMPTY_LOG
+        if each.following.outcome in _NEEDS_EMPTY_LOG or _is_spoiled(each, election)
     }
+
+
+def _is_spoiled(outcome: FollowerOutcome, election: Election) -> bool:
+    """Whether a copy gets equal to the leader's by the likeliest rule only.
+
+    Not where the leader's log is damaged: no copy can be made of that.
+    """
+    is_readable = election.candidate.unreadable_from is None
+    return is_readable and outcome.becomes_equal and bool(outcome.spoiling)
 
 
 def _outvoted(audit: PartitionAudit, election: Election) -> frozenset[int]:
