@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader import registry
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.tables.option_signature import lists_options
 from kafkalog_reader.tables.option_values import FLAG, SIZE, check_progress, check_threads
 from kafkalog_reader.tables.options import CONSUMER_VIEW
 from kafkalog_reader.tables.request import ReadRequest
@@ -62,6 +63,7 @@ class Log:
         """The names of all tables."""
         return list(registry.TABLES)
 
+    @lists_options("records")
     def records(
         self,
         columns: Iterable[str] | None = None,
@@ -88,6 +90,7 @@ class Log:
         scan = self.table("records", names, progress=progress, **{**CONSUMER_VIEW, **given})
         return replace(scan, request=without_metadata(self.evidence, scan.request))
 
+    @lists_options()
     def table(
         self,
         name: str,
@@ -113,6 +116,7 @@ class Log:
         asked = registry.request(registry.table(name), columns, **options)
         return TableScan(table=name, evidence=self.evidence, request=asked, progress=progress)
 
+    @lists_options("findings")
     def verify(
         self,
         *,

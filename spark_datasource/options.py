@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import OptionError, UsageError
-from kafkalog_reader.io.names import INTERNAL_TOPICS
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
+from kafkalog_reader.io.names import INTERNAL_TOPICS, MAX_PARTITION
 from kafkalog_reader.tables.java_pattern import java_pattern
 from kafkalog_reader.tables.option_values import parse_count, parse_flag, parse_size
 from kafkalog_reader.tables.options import CONSUMER_VIEW, OPTIONS, check_ranges
@@ -28,7 +29,7 @@ from spark_datasource.option_names import (
 )
 from spark_datasource.paths import parse_metrics_path, parse_paths
 from spark_datasource.projection import parse_columns
-from spark_datasource.topic_partitions import MAX_OFFSET, MAX_PARTITION, parse_assign
+from spark_datasource.topic_partitions import parse_assign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -57,9 +57,7 @@ class KafkaLogReader(Shipped, DataSourceReader):
     def __init__(self, options: SourceOptions, columns: tuple[str, ...]) -> None:
         self.options = options
         self.columns = columns
-        # A batch of no columns has no length unless it had columns before: read a cheap one.
-        table = registry.table(options.table)
-        self.request = replace(options.request, columns=columns or (_cheapest(table),))
+        self.request = request_of(options, columns)
 
     def partitions(self) -> Sequence[InputPartition]:
         """Look at the directories and cut the work; runs once a query, on the driver.
@@ -108,19 +106,38 @@ class KafkaLogReader(Shipped, DataSourceReader):
         Raises:
             KafkaLogError: damage, unless the reading mode skips it.
         """
-        if isinstance(partition, PackedUnits):  # else ``partitions`` found nothing to read
-            for rows in read_units(self.options, partition, self.request):
-                yield rows if self.columns else rows.select([])
+        yield from read_task(self.options, partition, self.request, self.columns)
 
 
-def read_units(
-    options: SourceOptions, partition: PackedUnits, request: ReadRequest
+def request_of(options: SourceOptions, columns: tuple[str, ...]) -> ReadRequest:
+    """What is asked of a table, for these columns.
+
+    A batch of no columns has no length unless it had columns before: a cheap one is read then.
+    """
+    table = registry.table(options.table)
+    return replace(options.request, columns=columns or (_cheapest(table),))
+
+
+def read_task(
+    options: SourceOptions,
+    partition: InputPartition,
+    request: ReadRequest,
+    columns: tuple[str, ...],
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of one task, and report what it did.
+    """Yield the rows of one task as record batches of exactly these columns.
 
     Raises:
         KafkaLogError: damage, unless the reading mode skips it.
     """
+    if isinstance(partition, PackedUnits):  # else ``partitions`` found nothing to read
+        for rows in _read_units(options, partition, request):
+            yield rows if columns else rows.select([])
+
+
+def _read_units(
+    options: SourceOptions, partition: PackedUnits, request: ReadRequest
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of one task, and report what it did."""
     table = registry.table(options.table)
     metrics = ReadMetrics()
     try:

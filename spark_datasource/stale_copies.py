@@ -20,7 +20,7 @@ from kafkalog_reader.scan.log_tail import scan_tail
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 SECONDS: Final = 30.0
 """Between two looks. Kafka's replica.lag.time.max.ms: after that a follower leaves the ISR."""

@@ -7,15 +7,15 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.errors import UsageError
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
+from kafkalog_reader.io.names import MAX_PARTITION
 
 if TYPE_CHECKING:
     from kafkalog_reader.tables.request import TopicPartition
 
 EARLIEST: Final = -2
 LATEST: Final = -1
-MAX_OFFSET: Final = 2**63 - 1
 TIME_MEANING: Final = "a time is in milliseconds, or -2 (earliest) or -1 (latest)"
-MAX_PARTITION: Final = 2**31 - 1
 _PARTITION: Final = re.compile("0{,99}[0-9]{1,10}", re.ASCII)
 
 

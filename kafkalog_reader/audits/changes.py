@@ -21,7 +21,7 @@ from kafkalog_reader.tables.replicas import ReplicasTable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.request import ReadRequest
 

@@ -18,7 +18,8 @@ from kafkalog_reader.scan.damage import Mode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.intact_copies import OtherCopies
     from kafkalog_reader.tables.request import ReadRequest
 

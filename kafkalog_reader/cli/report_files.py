@@ -16,7 +16,8 @@ from kafkalog_reader.io.window import Windows
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.request import ReadRequest
 

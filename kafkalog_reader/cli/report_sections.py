@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader.cli.group_list import commit_cells, group_cells, total_line, totals_of
 from kafkalog_reader.cli.groups import gathered, of_group, offsets_partitions
 from kafkalog_reader.cli.not_known import with_not_known
-from kafkalog_reader.cli.timeline_list import event_cells, events_of, title
+from kafkalog_reader.cli.timeline_list import event_cells, events_of, title, topic_ids_of
 from kafkalog_reader.cli.transaction_list import hangs, open_cells, open_total, with_late
 from kafkalog_reader.errors import KafkaLogError, LogLayoutError
 from kafkalog_reader.report.html import element, folded, table_html, text_html
 from kafkalog_reader.scan.hidden_records import HiddenRecords
+from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,6 +139,7 @@ def leadership_part(
         for key, rows in events_of(
             [row for row in states if (row["clusterId"], row["topic"], row["partition"]) in wanted],
             [row for rows in wanted.values() for row in rows],
+            topic_ids=topic_ids_of(evidence.partition_directories(ReadRequest())),
         ).items()
         if key[:3] in wanted
     }

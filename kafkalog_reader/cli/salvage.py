@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.manifest import SalvagedPartition
     from kafkalog_reader.salvage.offset_coverage import LostOffsets
     from kafkalog_reader.salvage.receiver import Receiver
-    from kafkalog_reader.tables.best_replica import Lacking
+    from kafkalog_reader.tables.lacking import Lacking
     from kafkalog_reader.tables.request import ReadRequest
 
 

@@ -20,7 +20,13 @@ from kafkalog_reader.cli.options import (
 )
 from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
-from kafkalog_reader.cli.timeline_list import event_lines, events_of, title, with_eventless
+from kafkalog_reader.cli.timeline_list import (
+    event_lines,
+    events_of,
+    title,
+    topic_ids_of,
+    with_eventless,
+)
 from kafkalog_reader.errors import LogLayoutError
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.scan.hidden_records import HiddenRecords
@@ -77,6 +83,7 @@ def timeline_command(
         _rows("partition_states", evidence, options, hidden),
         _rows("leader_epochs", evidence, options, hidden),
         leader_changes(evidence, request) if request.selects(METADATA_TOPIC, 0) else (),
+        topic_ids_of(evidence.partition_directories(request)),
     )
     replicas = [row for row in _rows("replicas", evidence, options) if row["state"] is None]
     if not events and not replicas:
@@ -146,13 +153,18 @@ def _text_lines(events: Mapping[Key, Sequence[Row]], replicas: Sequence[Row]) ->
             yield ""
         yield from textwrap.wrap(title(key, rows), screen or 10_000)
         yield ""
-        own = [row for row in replicas if (row["clusterId"], row["topic"], row["partition"])
-               == key[:3]]  # fmt: skip
+        is_removed = bool(rows) and rows[-1].get("change") == "removed"
+        own = [
+            row
+            for row in replicas
+            if (row["clusterId"], row["topic"], row["partition"]) == key[:3]
+            and (row["topicId"] == key[3] or (None in (row["topicId"], key[3]) and not is_removed))
+        ]
         if rows:
             yield from event_lines(rows, screen)
         else:
             yield from textwrap.wrap(_without_events(own), screen or 10_000)
-        if own and not (rows and rows[-1].get("change") == "removed"):
+        if own:
             yield ""
             yield from textwrap.wrap(_now(own), screen or 10_000)
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.cli.listing import Heading, listing
 from kafkalog_reader.cli.printable import grouped
+from kafkalog_reader.io.checkpoints import topic_id_of
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kafkalog_reader.io.directories import PartitionDirectory
+
 Row = dict[str, Any]
 """A row of a table by column name; times are microseconds since 1970."""
 Key = tuple[str | None, str, int, str | None]
 """Cluster id, topic, partition and topic id."""
+Copy = tuple[str | None, str | None, int | None, int | None]
+"""Cluster id, topic, partition and broker."""
 
 NO_LEADER: Final = -1
 _HEADINGS: Final = (
@@ -28,8 +34,22 @@ _HEADINGS: Final = (
 )
 
 
+def topic_ids_of(directories: Iterable[PartitionDirectory]) -> dict[Copy, str]:
+    """The topic id of each copy, by its ``partition.metadata``; only those that are known."""
+    known = {}
+    for each in directories:
+        topic_id = topic_id_of(each) if each.is_replica else None
+        if topic_id is not None:
+            root = each.log_directory
+            known[root.cluster_id, each.topic, each.partition, root.broker_id] = topic_id
+    return known
+
+
 def events_of(
-    states: Iterable[Row], epochs: Iterable[Row], quorum: Iterable[Row] = ()
+    states: Iterable[Row],
+    epochs: Iterable[Row],
+    quorum: Iterable[Row] = (),
+    topic_ids: Mapping[Copy, str] = MappingProxyType({}),
 ) -> dict[Key, list[Row]]:
     """The events of each partition in order; one whose topic was created again is several.
 
@@ -43,9 +63,9 @@ def events_of(
         states: rows of the table partition_states.
         epochs: rows of the table leader_epochs.
         quorum: see ``leader_changes``.
+        topic_ids: see ``topic_ids_of``. Copies whose id is unknown belong to the newest topic.
     """
     elections = {(row["clusterId"], row["leaderEpoch"]): row for row in quorum}
-    held = _held(epochs)
     events: dict[Key, list[Row]] = {}
     newest: dict[tuple[str | None, str, int], Key] = {}
     for row in sorted(states, key=lambda row: row["offset"]):
@@ -55,8 +75,7 @@ def events_of(
         before = events.setdefault(key, [])
         before.append({**row, "what": _what(before[-1] if before else None, row)})
         newest[key[:3]] = key
-    for partition, ranges in held.items():
-        key = newest.get(partition, (*partition, None))
+    for key, ranges in _held(epochs, topic_ids, newest).items():
         rows = events.setdefault(key, [])
         copies = len({broker for brokers in ranges.values() for broker in brokers})
         for epoch, brokers in sorted(ranges.items()):
@@ -118,13 +137,19 @@ def _order(key: Key) -> tuple[Any, ...]:
 
 def _held(
     epochs: Iterable[Row],
-) -> dict[tuple[str | None, str, int], dict[int, dict[int, tuple[int, int]]]]:
+    topic_ids: Mapping[Copy, str],
+    newest: Mapping[tuple[str | None, str, int], Key],
+) -> dict[Key, dict[int, dict[int, tuple[int, int]]]]:
     """By partition, leader epoch and broker: the offsets of the batches with that epoch."""
-    held: dict[tuple[str | None, str, int], dict[int, dict[int, tuple[int, int]]]] = {}
+    held: dict[Key, dict[int, dict[int, tuple[int, int]]]] = {}
     for row in epochs:
         if row["source"] == "batches" and row["topic"] is not None and row["brokerId"] is not None:
             partition = row["clusterId"], row["topic"], row["partition"]
-            of_epoch = held.setdefault(partition, {}).setdefault(row["leaderEpoch"], {})
+            key = newest.get(partition, (*partition, None))
+            own = topic_ids.get((*partition, row["brokerId"]))
+            if own is not None and key[3] is not None:
+                key = (*partition, own)
+            of_epoch = held.setdefault(key, {}).setdefault(row["leaderEpoch"], {})
             of_epoch[row["brokerId"]] = row["startOffset"], row["nextOffset"]
     return held
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.tables.verification import Verification
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 _STYLES: Final = {"C": Style.LOST, "H": Style.LOST, "M": Style.ATTENTION}
 EVERY_CRC: Final = "every CRC checked"

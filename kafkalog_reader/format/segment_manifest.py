@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.errors import CorruptCheckpointError, UnsupportedFormatError
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.format.zstd import ZstdError, frame_decompressor
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.errors import LogPosition
 
 _MAX_INT: Final = 2**31 - 1
-_MAX_OFFSET: Final = 2**63 - 1
 _MAX_CODED: Final = 10 << 20
 """Bytes of the sizes of chunks before compression, the plugin's own limit."""
 
@@ -139,7 +139,7 @@ class _Fields:
         if fields.get("remoteLogSegmentMetadata") is None:
             return None
         metadata = self._object(fields, "remoteLogSegmentMetadata")
-        return self._integer(metadata, "endOffset", most=_MAX_OFFSET - 1)
+        return self._integer(metadata, "endOffset", most=MAX_OFFSET - 1)
 
     def _object(self, fields: dict[str, Any], name: str) -> dict[str, Any]:
         found = fields.get(name)

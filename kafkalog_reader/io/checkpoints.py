@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
     from kafkalog_reader.io.read_context import ReadContext
 
 TopicPartition = tuple[str, int]

@@ -9,7 +9,7 @@ from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 CLEANER_CHECKPOINT: Final = "cleaner-offset-checkpoint"
 _INTERNAL: Final = "__"

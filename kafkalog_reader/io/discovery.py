@@ -11,43 +11,36 @@ import logging
 import os
 import stat
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.errors import LogLayoutError, LogPosition, UnreadableFileError
-from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
-from kafkalog_reader.io.exchanged_disks import warn_of_exchanged_disks
+from kafkalog_reader.errors import LogLayoutError, UnreadableFileError
 from kafkalog_reader.io.folder import (
     FolderKind,
     Leftovers,
     log_directories_behind,
     look_into,
 )
-from kafkalog_reader.io.foreign_file import describe_foreign_file
-from kafkalog_reader.io.log_directory import (
-    describe_log_directory,
-    warn_of_labels,
-    with_assumed_cluster,
-    with_disks,
+from kafkalog_reader.io.found_directories import (
+    FileKey,
+    FoundDirectories,
+    directory_name,
+    status_of,
 )
 from kafkalog_reader.io.names import (
     ASIDE,
     MANIFEST,
     MANIFEST_KEY,
     META_PROPERTIES,
-    REMOTE,
-    DirectoryName,
-    parse_directory_name,
-    parse_segment_file_name,
     shown,
 )
 from kafkalog_reader.io.path_argument import PathArgument, parse_path_arguments
 from kafkalog_reader.io.read_context import ReadContext
-from kafkalog_reader.io.remote_names import parse_remote_file_name, parse_remote_folder
 from kafkalog_reader.io.window import read_start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from kafkalog_reader.io.evidence import Evidence
 
 logger = logging.getLogger(__name__)
 
@@ -58,9 +51,6 @@ _ARCHIVES_NAMED: Final = 3
 
 _MANIFEST_START: Final = 64
 """Bytes of a manifest that are read; its first key is among them."""
-
-FileKey = tuple[int, int]
-"""Device and inode: a directory that is reached by two paths counts once."""
 
 
 def discover(paths: Sequence[str], context: ReadContext | None = None) -> Evidence:
@@ -93,7 +83,8 @@ def discover_arguments(arguments: Sequence[PathArgument], context: ReadContext) 
         UnreadableFileError: the operating system refused to list a folder.
     """
     sources = tuple(source for argument in arguments for source in argument.sources)
-    search = _Search(replace(context, sources=sources))
+    context = replace(context, sources=sources)
+    search = _Search(context, FoundDirectories(context))
     for argument in arguments:
         search.look_at(argument)
     search.check_found()
@@ -102,14 +93,10 @@ def discover_arguments(arguments: Sequence[PathArgument], context: ReadContext) 
 
 @dataclass(slots=True)
 class _Search:
-    """The directories and files found so far."""
+    """A walk through the folders below the paths, down to log directories."""
 
     context: ReadContext
-    roots: dict[FileKey, LogDirectory] = field(default_factory=dict)
-    given: dict[FileKey, PartitionDirectory] = field(default_factory=dict)
-    remote: dict[FileKey, PartitionDirectory] = field(default_factory=dict)
-    _parents: dict[str, tuple[FileKey, LogDirectory]] = field(default_factory=dict)
-    _root_keys_of_given: dict[FileKey, FileKey] = field(default_factory=dict)
+    found: FoundDirectories
     _looked_into: set[FileKey] = field(default_factory=set)
     _searched: list[str] = field(default_factory=list)
     _links: list[str] = field(default_factory=list)
@@ -117,31 +104,11 @@ class _Search:
     _archives: list[str] = field(default_factory=list)
 
     def evidence(self) -> Evidence:
-        """Everything found; parts of log directories that were also given count once."""
-        given = {
-            key: directory
-            for key, directory in self.given.items()
-            if self._root_keys_of_given[key] not in self.roots
-        }
-        stand_ins = (directory.log_directory for directory in given.values())
-        counted = with_assumed_cluster((*self.roots.values(), *stand_ins))
-        settled = dict(zip(counted, with_disks(list(counted.values())), strict=True))
-        warn_of_labels(list(settled.values()))
-        warn_of_exchanged_disks(settled.values())
+        """Everything found, and where."""
+        evidence = self.found.evidence()
         self._warn_of_archives()
-        clusters = {root.cluster_id for root in settled.values()}
-        cluster = clusters.pop() if len(clusters) == 1 else None
-        return Evidence(
-            remote=tuple(
-                replace(each, log_directory=replace(each.log_directory, cluster_id=cluster))
-                for each in self.remote.values()
-            ),
-            roots=tuple(settled[root] for root in self.roots.values()),
-            given=tuple(
-                replace(directory, log_directory=settled[directory.log_directory])
-                for directory in given.values()
-            ),
-            context=self.context,
+        return replace(
+            evidence,
             searched=tuple(self._searched),
             skipped=tuple(sorted(filter(self._is_skipped, self._links))),
             empty=tuple(sorted(self._empty)),
@@ -187,9 +154,9 @@ class _Search:
             logger.warning("%s", problem)
 
     def _look_at_path(self, path: str, argument: PathArgument) -> None:
-        status = _status(path)
+        status = status_of(path)
         if stat.S_ISREG(status.st_mode):
-            self._add_file(path, argument)
+            self.found.add_file(path, argument)
             return
         if not stat.S_ISDIR(status.st_mode):
             raise LogLayoutError(f"{shown(path)}: neither a directory nor a regular file")
@@ -206,7 +173,7 @@ class _Search:
         Raises:
             LogLayoutError: names the first.
         """
-        if self._empty and not (self.roots or self.given or self.remote):
+        if self._empty and self.found.is_empty:
             raise LogLayoutError(_nothing_in(self._empty[0], Leftovers()))
         for path in self._empty:
             logger.warning("%s: empty, skipped: is its disk mounted, or copied?", shown(path))
@@ -215,7 +182,7 @@ class _Search:
         self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers
     ) -> int:
         """Add what a folder is or holds; return how many of Kafka's files it has."""
-        status = _status(path)
+        status = status_of(path)
         key = (status.st_dev, status.st_ino)
         if key in self._looked_into:
             return 1  # already added under another name
@@ -223,7 +190,7 @@ class _Search:
         self._searched.append(path)
         folder = look_into(path, self.context)
         if folder.kind is FolderKind.LOG_DIRECTORY:
-            self.roots[key] = self._described(path, argument, is_whole=True)
+            self.found.add_log_directory(key, path, argument)
             return 1
         self._links += folder.links
         self._archives += folder.archives if folder.kind is FolderKind.OTHER else ()
@@ -232,10 +199,10 @@ class _Search:
         if folder.kind is FolderKind.PARTITION_DIRECTORY or (
             is_argument and not folder.folders and _is_empty_partition(path)
         ):
-            self._add_partition_directory(key, path, argument)
+            self.found.add_partition_directory(key, path, argument)
             seen = 1  # a log directory may be beside a loose segment
         elif folder.kind is FolderKind.REMOTE_PART:
-            self._add_remote_part(key, path, argument)
+            self.found.add_remote_part(key, path, argument)
             seen = 1
         elif depth == MAX_DEPTH - 1 and not (folder.files or folder.folders):
             self._empty.append(path)
@@ -246,7 +213,7 @@ class _Search:
             self._searched += sorted({*folder.folders}.difference(inner))
             leftovers.has_saved = True
         if depth <= 0:  # a log directory may be at this depth, with its partitions below
-            inner = [p for p in inner if depth == 0 and _directory_name(p) is not None]
+            inner = [p for p in inner if depth == 0 and directory_name(p) is not None]
             if len(inner) < len(folder.folders):
                 leftovers.too_deep = path
         return seen + self._look_into_all(inner, argument, depth - 1, leftovers)
@@ -274,7 +241,7 @@ class _Search:
         A folder that cannot be listed but is named like a partition is added, and reading it
         reports the error. Beside log directories, such a name is that of a broker: ``broker-2``.
         """
-        seen, known = 0, len(self.roots)
+        seen, known = 0, len(self.found.roots)
         refused: list[tuple[str, UnreadableFileError]] = []
         for path in paths:
             try:
@@ -284,117 +251,13 @@ class _Search:
         for path, refusal in refused:
             if isinstance(refusal.__cause__, FileNotFoundError):
                 logger.warning("%s: vanished during the search", shown(path))
-            elif _directory_name(path) is None or len(self.roots) > known:
+            elif directory_name(path) is None or len(self.found.roots) > known:
                 raise refusal
             else:
-                status = _status(path)
-                self._add_partition_directory((status.st_dev, status.st_ino), path, argument)
+                status = status_of(path)
+                self.found.add_partition_directory((status.st_dev, status.st_ino), path, argument)
                 seen += 1
         return seen
-
-    def _add_partition_directory(
-        self, key: FileKey, path: str, argument: PathArgument, only: tuple[str, ...] | None = None
-    ) -> None:
-        name = _directory_name(path)
-        root_key, root = self._parent(path, argument)
-        self._root_keys_of_given[key] = root_key
-        self.given[key] = PartitionDirectory(
-            path=path,
-            log_directory=root,
-            topic=None if name is None else name.topic,
-            partition=None if name is None else name.partition,
-            state=None if name is None else name.state,
-            only=only,
-        )
-
-    def _add_remote_part(
-        self, key: FileKey, path: str, argument: PathArgument, only: tuple[str, ...] | None = None
-    ) -> None:
-        """Add a folder of remote segments, or some of its logs."""
-        name = parse_remote_folder(path)
-        known = self.remote.get(key)
-        if known is not None:
-            is_whole = only is None or known.only is None
-            only = None if is_whole else tuple(sorted({*(known.only or ()), *(only or ())}))
-        self.remote[key] = PartitionDirectory(
-            path=path,
-            log_directory=LogDirectory(
-                path=path if name is None else name.store,
-                broker_label=argument.broker_label,
-                named=argument.broker_label,
-                context=self.context,
-            ),
-            topic=None if name is None else name.topic,
-            partition=None if name is None else name.partition,
-            state=REMOTE,
-            only=only,
-        )
-
-    def _add_file(self, path: str, argument: PathArgument) -> None:
-        if os.path.islink(path):  # it was named explicitly, so it is followed; it may have any name
-            path = os.path.realpath(path)
-        directory, file_name = os.path.dirname(path) or ".", os.path.basename(path)
-        remote_name = parse_remote_file_name(file_name)
-        if remote_name is not None and remote_name.kind == "log":
-            status = _status(directory)
-            key = (status.st_dev, status.st_ino)
-            self._add_remote_part(key, directory, argument, only=(file_name,))
-            return
-        name = parse_segment_file_name(file_name)
-        start = partial(read_start, path, context=self.context)
-        foreign = describe_foreign_file(path, start if name is None else None)
-        if foreign is not None:
-            raise LogLayoutError(f"{shown(path)}: {foreign}")
-        if name is None:
-            raise LogLayoutError(
-                f"{shown(path)}: not a log: a segment's name is 20 digits and .log, "
-                "optionally followed by .deleted, .cleaned or .swap"
-            )
-        if name.kind != "log":
-            raise LogLayoutError(
-                f"{shown(path)}: an index, not a log: "
-                f"give {name.base_offset:020d}.log beside it, or the directory of both"
-            )
-        status = _status(directory)
-        key = (status.st_dev, status.st_ino)
-        if key not in self.given:
-            self._add_partition_directory(key, directory, argument, only=(file_name,))
-        elif (only := self.given[key].only) is not None and file_name not in only:
-            self.given[key] = replace(self.given[key], only=tuple(sorted((*only, file_name))))
-
-    def _parent(self, path: str, argument: PathArgument) -> tuple[FileKey, LogDirectory]:
-        """The log directory of a partition directory, described once."""
-        parent = os.path.dirname(path) or "."
-        if os.path.basename(path) in (".", "..", ""):
-            parent = os.path.dirname(os.path.abspath(path))
-        if parent not in self._parents:
-            status = _status(parent)
-            root = self._described(parent, argument, is_whole=False)
-            self._parents[parent] = ((status.st_dev, status.st_ino), root)
-        return self._parents[parent]
-
-    def _described(self, path: str, argument: PathArgument, *, is_whole: bool) -> LogDirectory:
-        return describe_log_directory(
-            path,
-            broker_id=argument.broker_id,
-            broker_label=argument.broker_label,
-            is_whole=is_whole,
-            context=self.context,
-        )
-
-
-def _status(path: str) -> os.stat_result:
-    try:
-        return os.stat(path)
-    except OSError as error:
-        raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
-
-
-def _directory_name(path: str) -> DirectoryName | None:
-    """The name of a partition directory, also if it was given as ``.`` or by a link."""
-    return parse_directory_name(os.path.basename(os.path.abspath(path))) or parse_directory_name(
-        os.path.basename(os.path.realpath(path))
-    )
 
 
 def _nothing_in(path: str, leftovers: Leftovers) -> str:
@@ -407,9 +270,7 @@ def _nothing_in(path: str, leftovers: Leftovers) -> str:
 
 def _is_empty_partition(path: str) -> bool:
     root = os.path.dirname(os.path.abspath(path))
-    return _directory_name(path) is not None and os.path.lexists(
-        os.path.join(root, META_PROPERTIES)
-    )
+    return directory_name(path) is not None and os.path.lexists(os.path.join(root, META_PROPERTIES))
 
 
 def _is_aside(path: str) -> bool:

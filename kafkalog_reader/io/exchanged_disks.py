@@ -16,7 +16,7 @@ from kafkalog_reader.io.names import shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 logger = logging.getLogger(__name__)
 _NODES: Final = 2

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.batch_fields import UP_TO_MAGIC
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.interrupted_swap import read_next_offset
-from kafkalog_reader.io.names import MAX_OFFSET
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 
 def exchanged_logs(found: Sequence[SegmentFiles], context: ReadContext) -> Mapping[int, int]:

@@ -13,7 +13,7 @@ from kafkalog_reader.io.names import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.read_context import ReadContext
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
-from kafkalog_reader.io.evidence import is_folder
 from kafkalog_reader.io.foreign_file import (
     ARCHIVES,
     READ_ARCHIVES,
@@ -217,3 +216,13 @@ def _pattern(name: str) -> str:
         return f"*{archive}"
     stem, extension = os.path.splitext(name)
     return f"*{extension}" if extension and stem else name
+
+
+def is_folder(entry: os.DirEntry[str], context: ReadContext) -> bool:
+    """Whether a directory entry is a folder to search; warn if it is a link that is skipped."""
+    if not entry.is_symlink():
+        return entry.is_dir(follow_symlinks=False)
+    leads_to_folder = os.path.isdir(entry.path)
+    if leads_to_folder and not context.follow_links:
+        context.warn(logger, entry.path, "symbolic link, not followed")
+    return leads_to_folder and context.follow_links

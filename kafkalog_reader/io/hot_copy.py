@@ -15,7 +15,8 @@ from kafkalog_reader.io.checkpoints import checkpoint_path
 from kafkalog_reader.io.names import PARTITION_METADATA
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _META_PROPERTIES: Final = "meta.properties"
 _WRITTEN_TO_SECONDS: Final = 60

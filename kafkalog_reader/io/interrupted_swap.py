@@ -24,8 +24,8 @@ from kafkalog_reader.io.window import Windows
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 
 def settle_swaps(

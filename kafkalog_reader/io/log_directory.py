@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import KafkaLogError, LogPosition
 from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
-from kafkalog_reader.io.evidence import LogDirectory
+from kafkalog_reader.io.directories import LogDirectory
 from kafkalog_reader.io.names import (
     CLEAN_SHUTDOWN,
     META_PROPERTIES,

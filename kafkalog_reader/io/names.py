@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import shortened as shortened
 from kafkalog_reader.errors import shown as shown  # errors show names too
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,6 @@ _SNAPSHOT_FILE: Final = re.compile(r"([0-9]{20})\.snapshot", re.ASCII)
 _METADATA_SNAPSHOT: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint", re.ASCII)
 
 MAX_PARTITION: Final = 2**31 - 1
-MAX_OFFSET: Final = 2**63 - 1
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 TRANSACTION_STATE_TOPIC: Final = "__transaction_state"

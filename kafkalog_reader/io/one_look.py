@@ -15,7 +15,8 @@ from kafkalog_reader.io.read_context import Look
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.file_listing import listed_files, regular_file
 from kafkalog_reader.io.interrupted_swap import read_next_offset, settle_swaps
 from kafkalog_reader.io.names import (
@@ -26,13 +25,14 @@ from kafkalog_reader.io.names import (
     shown,
 )
 from kafkalog_reader.io.remote_log import remote_log
+from kafkalog_reader.io.segment_files import SegmentFiles
 from kafkalog_reader.io.stray_log import stray_log
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.file_listing import FileStatus
     from kafkalog_reader.io.read_context import ReadContext
 

@@ -14,16 +14,18 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.checkpoints import read_leader_epochs
-from kafkalog_reader.io.names import MAX_OFFSET, REMOTE
+from kafkalog_reader.io.names import REMOTE
 from kafkalog_reader.io.remote_segments import remote_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.remote_segments import Epochs, RemoteSegment
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from kafkalog_reader.io.names import MAX_OFFSET, MAX_PARTITION
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
+from kafkalog_reader.io.names import MAX_PARTITION
 
 MANIFEST_KIND: Final = "rsm-manifest"
 """Only Aiven's plugin writes one, beside each log."""

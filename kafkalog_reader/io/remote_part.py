@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import read_topic_id
-from kafkalog_reader.io.evidence import Evidence, by_partition, directory_order
+from kafkalog_reader.io.directories import directory_order
+from kafkalog_reader.io.evidence import Evidence, by_partition
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.remote_names import parse_remote_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import Identity, PartitionDirectory, Selection
+    from kafkalog_reader.io.directories import Identity, PartitionDirectory
+    from kafkalog_reader.io.evidence import Selection
 
 logger = logging.getLogger(__name__)
 

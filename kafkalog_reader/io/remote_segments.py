@@ -15,19 +15,20 @@ from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.batch_fields import MAGIC, UP_TO_LAST_OFFSET_DELTA, UP_TO_MAGIC
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry, parse_leader_epoch_checkpoint
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.chunked_log import MANIFEST_LIMIT, manifest_beside, manifest_of
-from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.file_listing import listed_files, regular_file
 from kafkalog_reader.io.interrupted_swap import read_next_offset
-from kafkalog_reader.io.names import MAX_OFFSET, shown
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.remote_names import EPOCHS_KIND, INDEXES_KIND, parse_remote_file_name
+from kafkalog_reader.io.segment_files import SegmentFiles
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, read_if_present
 from kafkalog_reader.io.window import Windows, read_small_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.file_listing import FileStatus
     from kafkalog_reader.io.read_context import ReadContext
 

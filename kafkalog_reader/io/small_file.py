@@ -8,8 +8,8 @@ from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.io.window import Windows, read_small_file, read_small_page
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 CHECKPOINT_LIMIT: Final = 256 << 20
 """Size of a checkpoint of a million partitions with the longest names; none is larger."""

@@ -16,8 +16,8 @@ from kafkalog_reader.io.window import Windows
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _BEGINNING: Final = 64 << 10
 """Bytes that must be zeros; what follows them is not read."""

@@ -12,7 +12,7 @@ from kafkalog_reader.report.shell_word import shell_word
 if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 CONTROLLERS: Final = "CONTROLLER:9093"
 ZOOKEEPER: Final = "ZOOKEEPER:2181"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.partition.deleted_elsewhere import expires_elsewhere_too
+from kafkalog_reader.audits.partition.harmless_starts import why_harmless
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
@@ -32,12 +32,12 @@ _DOWN: Final = frozenset({StartOutcome.DIRECTORY_OFFLINE, StartOutcome.BROKER_AB
 
 def start_trouble(audit: PartitionAudit) -> tuple[tuple[str, str], ...]:
     """For each replica that loses something or is not served: what happens, and why."""
-    troubles = (_trouble(each) for each in audit.replicas if not expires_elsewhere_too(audit, each))
+    troubles = (_trouble(each) for each in audit.replicas if not why_harmless(audit, each))
     return tuple(each for each in troubles if each is not None)
 
 
 def start_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """The replicas that are not served; what other starts remove are findings."""
+    """Replicas that are not served, and left-over ones; what other starts remove are findings."""
     troubles = [
         trouble
         for replica in audit.replicas
@@ -49,6 +49,12 @@ def start_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     for what, why in troubles:
         beginning = (Span("START:", Style.LOST),)
         yield from wrapped(shown(f" {what} ({why})"), columns, indent=2, beginning=beginning)
+    for replica in audit.replicas:
+        start, why = replica.start, why_harmless(audit, replica)
+        if why and isinstance(start, Recovery) and start.outcome is StartOutcome.STRAY:
+            yield ()
+            text = f"{replica.name}: {_words(start)} ({start.reason}); {why}"
+            yield from wrapped(shown(text), columns, indent=2)
 
 
 def _trouble(replica: ReplicaAudit) -> tuple[str, str] | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kafkalog_reader.errors import LocatedError
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 MAX_BYTES: Final = 1 << 30

@@ -18,7 +18,7 @@ from kafkalog_reader.salvage.readable_batches import ReadableBatches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.salvage.survey import Survey
     from kafkalog_reader.scan.expected_end import ExpectedEnds
     from kafkalog_reader.tables.request import ReadRequest

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.torn_batch import RepairedBatch
     from kafkalog_reader.audits.partition.without_copy import WithoutCopy
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.salvage.missing_segments import MissingSegment
     from kafkalog_reader.scan.segment_slice import SegmentSlice
-    from kafkalog_reader.tables.best_replica import Lacking
-    from kafkalog_reader.tables.offset_order import DoubtfulBatches
+    from kafkalog_reader.tables.doubtful_batches import DoubtfulBatches
+    from kafkalog_reader.tables.lacking import Lacking
 
 MAX_NOTES: Final = 10_000
 """Repairs and doubtful places listed of one partition."""

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.salvage.offset_coverage import LostOffsets
     from kafkalog_reader.salvage.parquet import DoubtfulPart
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.scan.segment_slice import SegmentSlice
-    from kafkalog_reader.tables.offset_order import DoubtfulBatches
+    from kafkalog_reader.tables.doubtful_batches import DoubtfulBatches
     from kafkalog_reader.tables.request import ReadRequest
 
 Range = tuple[int, int]

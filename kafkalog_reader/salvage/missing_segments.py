@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.name_findings import renamed_segments
 from kafkalog_reader.format.broker_words import joined
-from kafkalog_reader.io.names import MAX_OFFSET, segment_file_name, shown
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
+from kafkalog_reader.io.names import segment_file_name, shown
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
     from kafkalog_reader.tables.request import ReadRequest
 

@@ -10,7 +10,8 @@ from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.io.names import MANIFEST, shown
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 UNFINISHED = ".unfinished"
 DOUBTFUL = "doubtful-offsets"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.log.torn_batch import RepairedBatch
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.salvage.left_out import NotedDamage
     from kafkalog_reader.tables.request import ReadRequest

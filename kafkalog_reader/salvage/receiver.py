@@ -13,7 +13,8 @@ from kafkalog_reader.io.names import METADATA_TOPIC, TRANSACTION_STATE_TOPIC, sh
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 

@@ -23,17 +23,18 @@ from kafkalog_reader.salvage.segments import learn_lost_aborts, write_segments
 from kafkalog_reader.salvage.survey import survey
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnds
-from kafkalog_reader.tables.best_replica import chosen_by_partition
 from kafkalog_reader.tables.current_topics import CurrentTopics
+from kafkalog_reader.tables.partition_copies import chosen_by_partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from kafkalog_reader.audits.partition.without_copy import WithoutCopy
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.receiver import Receiver
-    from kafkalog_reader.tables.best_replica import Lacking
+    from kafkalog_reader.tables.lacking import Lacking
     from kafkalog_reader.tables.request import ReadRequest
 
     _Group = tuple[

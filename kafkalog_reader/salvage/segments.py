@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.salvage.manifest import SalvagedPartition
     from kafkalog_reader.salvage.parquet import DoubtfulPart
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun

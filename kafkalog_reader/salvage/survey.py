@@ -17,7 +17,7 @@ from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.manifest import RepairNote, SalvagedPartition
 from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
 from kafkalog_reader.salvage.transaction_outcomes import TransactionOutcomes
-from kafkalog_reader.tables.offset_order import HIGHEST_OFFSET, SegmentOffsets
+from kafkalog_reader.tables.offset_order import SegmentOffsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.segment_slice import SegmentSlice
-    from kafkalog_reader.tables.offset_order import DoubtfulBatches
+    from kafkalog_reader.tables.doubtful_batches import DoubtfulBatches
 
 
 @dataclass(slots=True)
@@ -149,5 +149,5 @@ def _again(source: ReadableBatches, segment_slice: SegmentSlice) -> Iterator[Bat
 
 def _offsets_of(segment_slice: SegmentSlice, source: ReadableBatches) -> SegmentOffsets:
     base = segment_slice.segment.base_offset
-    behind = next((b for b in source.base_offsets if b > base), HIGHEST_OFFSET)
-    return SegmentOffsets(segment_slice, behind, begins_log=base == source.base_offsets[0])
+    next_base = next((b for b in source.base_offsets if b > base), None)
+    return SegmentOffsets(segment_slice, next_base, begins_log=base == source.base_offsets[0])

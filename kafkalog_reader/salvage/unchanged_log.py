@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
     from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.scan.batch_run import BatchRun
 
 MAX_NOTED: Final = 1000

@@ -14,10 +14,11 @@ from kafkalog_reader.format.batch_fields import (
     MIN_LENGTH_1,
     MIN_LENGTH_2,
 )
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
-from kafkalog_reader.scan.batch_run import MAX_OFFSET, MAX_RUN, BatchRun
+from kafkalog_reader.scan.batch_run import MAX_RUN, BatchRun
 from kafkalog_reader.scan.large_batch import LARGE, MAX, LargeBatches
 from kafkalog_reader.scan.recycled_memory import allocate
 from kafkalog_reader.scan.scan_end import ScanEnd

@@ -25,8 +25,8 @@ from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.sparse_index import SparseIndex
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _FIRST_WINDOW: Final = 16 << 10
 """Most damage is small, and most bytes that are read after it are read again."""

@@ -14,6 +14,7 @@ from kafkalog_reader.format.batch_fields import (
     LOG_APPEND_TIME_BIT,
     MAGIC,
 )
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.kernel import codes, record_batches
 from kafkalog_reader.scan.recycled_memory import allocate
 from kafkalog_reader.scan.run_summary import RunSummary
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-MAX_OFFSET: Final = 2**63 - 1
 MAX_RUN: Final = 32_768
 """At most this many batches per run: their columns fit into a second-level cache."""
 

@@ -23,8 +23,9 @@ from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.log_tail import LogTail
 
 logger = logging.getLogger(__name__)

@@ -21,8 +21,9 @@ from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _TAIL: Final = ScanPolicy(tolerant=False, window_size=256 << 10)
 _ONE_BATCH: Final = ScanPolicy(tolerant=False, window_size=32 << 10)

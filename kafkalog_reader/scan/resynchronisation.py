@@ -31,8 +31,8 @@ from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.batch_chain import BatchChain
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.large_batch import LargeBatches

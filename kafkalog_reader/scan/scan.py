@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.format.batch_fields import MAGIC
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.window import WINDOW_SIZE
 from kafkalog_reader.scan.batch_chain import BatchChain
-from kafkalog_reader.scan.batch_run import MAX_OFFSET, BatchRun
+from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.column_scan import ColumnScan
 from kafkalog_reader.scan.resynchronisation import Resynchronisation
 from kafkalog_reader.scan.scan_end import ScanEnd
@@ -25,8 +26,8 @@ from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _FIRST_READ: Final = 16 << 10
 """Bytes of a window after damage, where more damage may follow soon."""

@@ -9,7 +9,8 @@ from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.expected_end import ExpectedEnd
 

@@ -27,7 +27,7 @@ from kafkalog_reader.tables.request import READ_COMMITTED, ReadRequest, Until
 from kafkalog_reader.tables.time_index_end import last_timestamp
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 logger = logging.getLogger(__name__)
 

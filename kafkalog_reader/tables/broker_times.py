@@ -17,7 +17,7 @@ from kafkalog_reader.tables.segment_batches import SegmentBatches
 from kafkalog_reader.tables.segment_unit import whole_segments
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
 def broker_times(directory: PartitionDirectory, offset: int) -> tuple[int, int] | None:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 

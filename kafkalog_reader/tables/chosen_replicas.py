@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.io.remote_part import with_remote
-from kafkalog_reader.tables.best_replica import chosen_by_partition
 from kafkalog_reader.tables.current_topics import CurrentTopics
+from kafkalog_reader.tables.partition_copies import chosen_by_partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.scan.expected_end import ExpectedEnds
     from kafkalog_reader.tables.request import ReadRequest
 

@@ -19,7 +19,8 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.metadata_history import MetadataRecord
 
 _CLEANER_OFFSETS: Final = "cleaner-offset-checkpoint"

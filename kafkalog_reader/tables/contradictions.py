@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.tables.hashed_records import HashedRecords
 

@@ -11,7 +11,8 @@ from kafkalog_reader.tables.table import Unit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 MAX_DIRECTORIES: Final = 250

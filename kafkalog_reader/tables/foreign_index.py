@@ -16,7 +16,7 @@ from kafkalog_reader.io.window import Windows
 from kafkalog_reader.scan.sparse_index import SparseIndex
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 _HEADER: Final = struct.Struct(">q8xb6xi")
 """Of a batch: its base offset, magic and last offset delta."""

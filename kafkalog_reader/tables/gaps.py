@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 from kafkalog_reader.decode.arrow_arrays import texts
 from kafkalog_reader.decode.record_buffers import control_type_name
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.checkpoints import checkpoint_path
 from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT, may_be_compacted
 from kafkalog_reader.io.names import LOG_START_CHECKPOINT, shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.scan.batch_run import MAX_OFFSET
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing_records
 from kafkalog_reader.scan.log_tail import scan_tail
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.tables.request import ReadRequest
 
     Facts = NDArray[np.int64]

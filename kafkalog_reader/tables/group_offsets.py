@@ -42,7 +42,8 @@ from kafkalog_reader.tables.schemas.groups import GROUP_OFFSETS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.log_unit import LogUnit
     from kafkalog_reader.tables.table import Column

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 
 def identity_of(directory: PartitionDirectory) -> dict[str, object]:

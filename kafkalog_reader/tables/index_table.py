@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.format.index_entries import FixedEntry
-    from kafkalog_reader.io.evidence import Evidence, SegmentFiles
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest

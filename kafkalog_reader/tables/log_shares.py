@@ -12,8 +12,8 @@ from kafkalog_reader.scan.sparse_index import SparseIndex
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 OPEN_COST: Final = 1 << 20
 """What opening a segment costs, in bytes that could be read instead: ten thousand empty segments

@@ -23,8 +23,9 @@ from kafkalog_reader.tables.table import Unit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.tables.request import ReadRequest
 
 _NOT_WORTH_CUTTING: Final = 256 << 10

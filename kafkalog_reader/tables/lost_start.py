@@ -18,7 +18,8 @@ from kafkalog_reader.tables.unexplained_base import unexplained_base
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 ALWAYS_COMPACTED: Final = (OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC)

@@ -23,9 +23,9 @@ from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.io.partition_directory import metadata_snapshots, segments
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.scan.segment_slice import SegmentSlice
-from kafkalog_reader.tables.best_replica import chosen_by_partition
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.log_unit import slices_of
+from kafkalog_reader.tables.partition_copies import chosen_by_partition
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.table import Unit
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kafkalog_reader.format.messages.decoder import Value
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.as_of import AsOf
     from kafkalog_reader.tables.request import ReadRequest

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.format.index_entries import FixedEntry
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.tables.segment_batches import SegmentBatches
     from kafkalog_reader.tables.table import Column
 

@@ -8,17 +8,27 @@ offset index. Of batches whose offsets fall or repeat, the heaviest rising selec
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT, MAGIC
-from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
+from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
+from kafkalog_reader.format.offset_limits import segment_limit
 from kafkalog_reader.format.offset_words import offsets_words
-from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.tables.index_file import read_entries
-from kafkalog_reader.tables.restored_offsets import restored_offsets
+from kafkalog_reader.tables.doubtful_batches import (
+    BELOW_ITS_SEGMENT,
+    BEYOND_AN_INDEX,
+    FALLS,
+    INTO_THE_NEXT,
+    ONE_BIT,
+    DoubtfulBatches,
+)
+from kafkalog_reader.tables.index_votes import IndexVotes
+from kafkalog_reader.tables.lone_jumps import lone_jumps
+from kafkalog_reader.tables.offset_chain import (
+    OffsetChain,
+    OffsetColumns,
+)
 from kafkalog_reader.tables.rising_selection import heaviest_rising
 
 if TYPE_CHECKING:
@@ -29,61 +39,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
-HIGHEST_OFFSET: Final = 2**63 - 1
-MAX_ABOVE_BASE: Final = 2**31 - 1
-_FALLS: Final = "KL-110"
-_JUMPED: Final = "KL-111"
-_BEYOND_AN_INDEX: Final = "KL-114"
-_BELOW_ITS_SEGMENT: Final = "KL-401"
-_INTO_THE_NEXT: Final = "KL-402"
-_ONE_BIT: Final = "KL-119"
-CODES: Final = (_FALLS, _JUMPED, _BEYOND_AN_INDEX, _BELOW_ITS_SEGMENT, _INTO_THE_NEXT, _ONE_BIT)
-"""Codes of findings that ``DoubtfulBatches`` carry."""
-_FEW: Final = 3
-_BATCHES_A_JUMP: Final = 20
-"""Lone jumps more frequent than one in this many batches are taken for compaction."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoubtfulBatches:
-    """Adjacent batches of one segment with doubtful offsets.
-
-    Attributes:
-        position, end_position: the byte range of the segment file that they lie in.
-        first_offset, last_offset: as their headers have them, from the first to the last batch.
-        likely_offset: set if their neighbours leave exactly enough room; else None.
-        problem: why, in words.
-        code: of the finding that ``kafkalog verify`` has there.
-    """
-
-    position: int
-    end_position: int
-    first_offset: int
-    last_offset: int
-    likely_offset: int | None
-    problem: str
-    code: str
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether it is one batch, and one bit of its base offset makes it ``likely_offset``."""
-        return self.code == _ONE_BIT
-
-
-@dataclass(slots=True)
-class _Chain:
-    """Adjacent batches with consecutive offsets."""
-
-    position: int
-    end_position: int
-    base_offset: int
-    last_offset: int
-    batches: int
-
-    @property
-    def offsets(self) -> int:
-        return self.last_offset - self.base_offset + 1
-
 
 @dataclass(slots=True)
 class SegmentOffsets:
@@ -91,17 +46,17 @@ class SegmentOffsets:
 
     Attributes:
         segment_slice: the segment.
-        behind: base offset of the segment that follows, ``HIGHEST_OFFSET`` for the last.
+        next_base: base offset of the segment that follows; None for the last.
         begins_log: whether it is the first segment. A follower that began inside a batch names that
             segment after its leader's log start (KAFKA-6975).
         shows_cleaning: whether a batch has fewer records than offsets, or a delete horizon.
     """
 
     segment_slice: SegmentSlice
-    behind: int
+    next_base: int | None
     begins_log: bool = False
     shows_cleaning: bool = False
-    _chains: list[_Chain] = field(default_factory=list)
+    _chains: list[OffsetChain] = field(default_factory=list)
 
     def add(self, run: BatchRun) -> None:
         """Take the batches of a run that can be read."""
@@ -125,11 +80,10 @@ class SegmentOffsets:
             strict=True,
         )
         for values in columns:
-            chain = _Chain(*values)
+            chain = OffsetChain(*values)
             before = self._chains[-1] if self._chains else None
-            if before is not None and _goes_on(before, chain):
-                before.end_position, before.last_offset = chain.end_position, chain.last_offset
-                before.batches += chain.batches
+            if before is not None and before.is_continued_by(chain):
+                before.extend(chain)
             else:
                 self._chains.append(chain)
 
@@ -144,18 +98,26 @@ class SegmentOffsets:
         """
         if not self._chains:
             return []
-        votes = _IndexVotes(self.segment_slice)
+        votes = IndexVotes(self.segment_slice)
         found: list[DoubtfulBatches] = []
         chains = self._chains
         if not self._is_rising():
-            batches = _OffsetColumns.of(again())
+            batches = OffsetColumns.of(again())
             found += self._restored(batches)
             kept = self._believed(batches, votes)
             found += self._omitted(batches, kept)
             chains = batches.chains(kept)
-        jumps = self._lone_jumps(chains, votes, may_be_cleaned or self.shows_cleaning)
-        found += jumps
-        jumped = {each.position for each in jumps}
+        jumped: set[int] = set()
+        if not (may_be_cleaned or self.shows_cleaning):
+            jumps = lone_jumps(
+                chains,
+                votes,
+                lowest=self._lowest,
+                end_position=self.segment_slice.stop,
+                next_base=self.next_base,
+            )
+            found += jumps
+            jumped = {each.position for each in jumps}
         self._chains = [chain for chain in chains if chain.position not in jumped]
         return sorted(found, key=lambda each: each.position)
 
@@ -187,10 +149,9 @@ class SegmentOffsets:
     @property
     def _limit(self) -> int:
         """One above the highest offset that a batch of this segment can have."""
-        highest = self.segment_slice.segment.base_offset + MAX_ABOVE_BASE + 1
-        return min(self.behind, highest)
+        return segment_limit(self.segment_slice.segment.base_offset, self.next_base)
 
-    def _believed(self, batches: _OffsetColumns, votes: _IndexVotes) -> NDArray[np.bool_]:
+    def _believed(self, batches: OffsetColumns, votes: IndexVotes) -> NDArray[np.bool_]:
         """Which batches belong to the heaviest selection whose offsets rise."""
         base, last = batches.base_offset, batches.last_offset
         own_base = self._lowest
@@ -206,7 +167,7 @@ class SegmentOffsets:
         firsts = np.concatenate(([0], np.flatnonzero(~goes_on) + 1))
         lasts = np.append(firsts[1:], len(rows)) - 1
         nodes = [
-            _Chain(*values)
+            OffsetChain(*values)
             for values in zip(
                 batches.position[rows[firsts]].tolist(),
                 (batches.position + batches.size)[rows[lasts]].tolist(),
@@ -226,11 +187,10 @@ class SegmentOffsets:
             kept[rows[firsts[number]] : rows[lasts[number]] + 1] = True
         return kept
 
-    def _restored(self, batches: _OffsetColumns) -> list[DoubtfulBatches]:
+    def _restored(self, batches: OffsetColumns) -> list[DoubtfulBatches]:
         """Correct the batches in which one bit of the base offset is wrong, and that is proven."""
-        stop = None if self.behind == HIGHEST_OFFSET else self.behind
         found = []
-        for row, stored, due in batches.restored(self._lowest, stop):
+        for row, stored, due in batches.restored(self._lowest, self.next_base):
             last = stored + int(batches.last_offset[row]) - due
             bit = (stored ^ due).bit_length() - 1
             found.append(
@@ -242,12 +202,12 @@ class SegmentOffsets:
                     likely_offset=due,
                     problem=f"{self._contradiction(stored, last, due)}; bit {bit} of the base "
                     f"offset was flipped: with {due} it joins the batches before and after it",
-                    code=_ONE_BIT,
+                    code=ONE_BIT,
                 )
             )
         return found
 
-    def _omitted(self, batches: _OffsetColumns, kept: NDArray[np.bool_]) -> list[DoubtfulBatches]:
+    def _omitted(self, batches: OffsetColumns, kept: NDArray[np.bool_]) -> list[DoubtfulBatches]:
         rows = np.flatnonzero(~kept)
         if not len(rows):
             return []
@@ -284,148 +244,7 @@ class SegmentOffsets:
 
     def _code(self, is_first: bool, first: int, last: int) -> str:
         if is_first and first < self._lowest:
-            return _BELOW_ITS_SEGMENT
+            return BELOW_ITS_SEGMENT
         if last < self._limit:
-            return _FALLS
-        return _INTO_THE_NEXT if self._limit == self.behind else _BEYOND_AN_INDEX
-
-    def _lone_jumps(
-        self, chains: list[_Chain], votes: _IndexVotes, may_be_cleaned: bool
-    ) -> list[DoubtfulBatches]:
-        """Batches after a gap that no evidence supports, in a log that was not compacted."""
-        if may_be_cleaned:
-            return []
-        found = []
-        first, final = self._lowest, len(chains) - 1
-        for number, chain in enumerate(chains):
-            before = chains[number - 1] if number else None
-            due = first if before is None else before.last_offset + 1
-            is_behind = chain.position == (0 if before is None else before.end_position)
-            if is_behind and chain.base_offset == due:
-                continue
-            jumped = is_behind and chain.base_offset > due
-            vote = votes.of(chain)
-            if chain.batches > 1 or vote > 0:
-                if not jumped or vote >= 0:
-                    continue
-                why = "and the offset index names other offsets for these positions"
-            else:
-                if number < final:
-                    after = chains[number + 1]
-                    jumped |= after.position == chain.end_position
-                elif self.behind != HIGHEST_OFFSET:
-                    if chain.last_offset + 1 == self.behind:
-                        continue
-                    jumped |= chain.end_position == self.segment_slice.stop
-                if not jumped:
-                    continue
-                why = "and nothing after it goes on from there"
-            found.append((chain, due, why))
-        batches = sum(chain.batches for chain in chains)
-        if len(found) > _FEW and len(found) * _BATCHES_A_JUMP > batches:
-            return []
-        return [
-            DoubtfulBatches(
-                position=chain.position,
-                end_position=chain.end_position,
-                first_offset=chain.base_offset,
-                last_offset=chain.last_offset,
-                likely_offset=None,
-                problem=f"jump from offset {due} to {chain.base_offset}, {why}",
-                code=_JUMPED,
-            )
-            for chain, due, why in found
-        ]
-
-
-def _goes_on(before: _Chain, chain: _Chain) -> bool:
-    return chain.position == before.end_position and chain.base_offset == before.last_offset + 1
-
-
-class _IndexVotes:
-    """What the offset index of a segment says about batches; read on first use."""
-
-    def __init__(self, segment_slice: SegmentSlice) -> None:
-        self._segment = segment_slice.segment
-        self._context = segment_slice.directory.context
-        self._entries: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
-
-    def of(self, chain: _Chain) -> int:
-        """1 if an entry confirms the offsets, -1 if all entries contradict them, else 0."""
-        positions, offsets = self._read()
-        first, stop = np.searchsorted(positions, [chain.position, chain.end_position])
-        if first == stop:
-            return 0
-        named = offsets[first:stop]
-        inside = (named >= chain.base_offset) & (named <= chain.last_offset)
-        return 1 if bool(inside.any()) else -1
-
-    def _read(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        if self._entries is None:
-            parts: list[NDArray[Any]] = []
-            if self._segment.offset_index_size:
-                try:
-                    path = self._segment.path("index")
-                    read = read_entries(path, OFFSET_INDEX_ENTRY, no_progress, self._context)
-                    parts = [entries for _, entries in read]
-                except UnreadableFileError:  # the other votes stay as they are
-                    parts = []
-            entries = np.concatenate(parts) if parts else np.empty(0, OFFSET_INDEX_ENTRY.dtype)
-            positions = entries["position"].astype(np.int64)
-            offsets = entries["relative_offset"].astype(np.int64) + self._segment.base_offset
-            order = np.argsort(positions, kind="stable")
-            self._entries = positions[order], offsets[order]
-        return self._entries
-
-
-def _last_offsets(run: BatchRun) -> NDArray[np.int64]:
-    """As the headers have them, also where the base offset is negative."""
-    return np.where(
-        run.magic < MAGIC, run.last_offset, run.base_offset + run.last_offset_delta.astype(np.int64)
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OffsetColumns:
-    """Every batch of a segment, 29 bytes each."""
-
-    position: NDArray[np.int64]
-    size: NDArray[np.int64]
-    base_offset: NDArray[np.int64]
-    last_offset: NDArray[np.int64]
-    magic: NDArray[np.int8]
-
-    @classmethod
-    def of(cls, runs: Iterable[BatchRun]) -> _OffsetColumns:
-        parts = [
-            (r.position.copy(), r.size_in_bytes.astype(np.int64), r.base_offset.copy(),
-             _last_offsets(r), r.magic.copy())
-            for r in runs
-        ]  # fmt: skip
-        position, size, base, last, magic = (
-            np.concatenate(each) for each in zip(*parts, strict=True)
-        )
-        return cls(position=position, size=size, base_offset=base, last_offset=last, magic=magic)
-
-    def restored(self, start: int, stop: int | None) -> list[tuple[int, int, int]]:
-        """See ``restored_offsets``; of messages, the stored offset may be that of the last one."""
-        if self.magic.min() < MAGIC:
-            return []
-        return restored_offsets(self.base_offset, self.last_offset, start, stop)
-
-    def chains(self, kept: NDArray[np.bool_]) -> list[_Chain]:
-        """The chains of the batches that are kept."""
-        found: list[_Chain] = []
-        rows = np.flatnonzero(kept)
-        for row in rows.tolist():
-            end = int(self.position[row] + self.size[row])
-            chain = _Chain(
-                int(self.position[row]), end, int(self.base_offset[row]),
-                int(self.last_offset[row]), 1,
-            )  # fmt: skip
-            if found and _goes_on(found[-1], chain):
-                found[-1].end_position, found[-1].last_offset = end, chain.last_offset
-                found[-1].batches += 1
-            else:
-                found.append(chain)
-        return found
+            return FALLS
+        return INTO_THE_NEXT if self._limit == self.next_base else BEYOND_AN_INDEX

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.format.offset_limits import MAX_OFFSET, segment_limit
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.scan import Scan, ScanPolicy
-from kafkalog_reader.tables.offset_order import HIGHEST_OFFSET, MAX_ABOVE_BASE, SegmentOffsets
+from kafkalog_reader.tables.offset_order import SegmentOffsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.damage import Damage
     from kafkalog_reader.scan.segment_slice import SegmentSlice
-    from kafkalog_reader.tables.offset_order import DoubtfulBatches
+    from kafkalog_reader.tables.doubtful_batches import DoubtfulBatches
 
 UNKNOWN: Final = -1
 _COLUMNS: Final = ScanPolicy(keep_bytes=False)
@@ -49,7 +50,7 @@ class OffsetWatch:
         self.may_fall = False
         self._slice = segment_slice
         self._damage = damage
-        self._limit = min(_behind(segment_slice), base + MAX_ABOVE_BASE + 1)
+        self._limit = segment_limit(base, segment_slice.behind)
 
     def look(self, run: BatchRun) -> None:
         """Take the batches of a run; those with a wrong CRC show nothing."""
@@ -66,13 +67,13 @@ class OffsetWatch:
         is_odd = (base < due) | (last < base) | (last >= self._limit)
         if not self.may_skip:
             is_odd |= base > due
-        self.next_offset = min(int(last[-1]), HIGHEST_OFFSET - 1) + 1
+        self.next_offset = min(int(last[-1]), MAX_OFFSET - 1) + 1
         if is_odd.any():
             self._judge()
 
     def pass_over(self, last_offset: int) -> None:
         """Take batches that a decoder took because they follow without a fall."""
-        self.next_offset = min(last_offset, HIGHEST_OFFSET - 1) + 1
+        self.next_offset = min(last_offset, MAX_OFFSET - 1) + 1
         if last_offset >= self._limit and not self.may_fall:
             self._judge()
 
@@ -107,7 +108,7 @@ class OffsetWatch:
 def doubtful_batches(segment_slice: SegmentSlice) -> list[DoubtfulBatches]:
     """The batches of the whole segment of a slice whose offsets other evidence contradicts."""
     judged = SegmentOffsets(
-        segment_slice, _behind(segment_slice), begins_log=segment_slice.begins_log
+        segment_slice, segment_slice.behind, begins_log=segment_slice.begins_log
     )
     try:
         for run in _readable(segment_slice):
@@ -124,7 +125,3 @@ def _readable(segment_slice: SegmentSlice) -> Iterator[BatchRun]:
     for run in scan.runs():
         is_readable = run.crc_valid & run.has_known_codec
         yield run if is_readable.all() else run.taken(np.flatnonzero(is_readable))
-
-
-def _behind(segment_slice: SegmentSlice) -> int:
-    return HIGHEST_OFFSET if segment_slice.behind is None else segment_slice.behind

@@ -33,7 +33,7 @@ from kafkalog_reader.tables.segment_unit import whole_segments
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.damage import Mode

@@ -23,11 +23,12 @@ from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.scan.log_tail import end_after_damage, last_timestamp, scan_tail
-from kafkalog_reader.tables.best_replica import compared_copies, warn_of_lacking
+from kafkalog_reader.tables.best_replica import compared_copies
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.current_topics import CurrentTopics
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows
+from kafkalog_reader.tables.lacking import warn_of_lacking
 from kafkalog_reader.tables.open_transactions import position_before, replay_transactions
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.request import ReadRequest
@@ -53,7 +54,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
+    from kafkalog_reader.io.directories import Identity, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.table import Column
     from kafkalog_reader.tables.transaction_decisions import Decided

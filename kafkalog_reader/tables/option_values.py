@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any, Final, SupportsIndex, cast
 
 from kafkalog_reader.errors import OptionError
-from kafkalog_reader.io.names import MAX_OFFSET
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.as_of import AsOf
 from kafkalog_reader.tables.names import nearest

@@ -25,7 +25,8 @@ from kafkalog_reader.tables.record_rows import read_slice
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 _COLUMNS: Final = ("clusterId", "groupId", "topic", "partition", "committedOffset", "recordOffset")

@@ -30,7 +30,8 @@ from kafkalog_reader.tables.segment_unit import whole_segments
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 SCHEMA: Final = pa.schema([(column.name, column.type) for column in FOUND_RECORDS])

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.log_tail import LogTail
     from kafkalog_reader.tables.request import ReadRequest
 

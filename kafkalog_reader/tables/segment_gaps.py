@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.errors import LocatedError
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _MOVED: Final = "its base offset, which no checksum covers, does not fit to its neighbours"
 NO_BATCH: Final = -1

@@ -14,7 +14,8 @@ from kafkalog_reader.tables.log_unit import LogUnit, packed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 

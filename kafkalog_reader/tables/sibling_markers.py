@@ -20,7 +20,8 @@ from kafkalog_reader.tables.time_index_end import last_timestamp
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
+    from kafkalog_reader.io.directories import Identity, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 
 class Marker(NamedTuple):

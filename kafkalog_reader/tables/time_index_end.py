@@ -8,8 +8,8 @@ from kafkalog_reader.format.index_entries import TIME_INDEX_ENTRY
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 
 def last_timestamp(files: SegmentFiles, *, context: ReadContext) -> int:

@@ -20,7 +20,8 @@ from kafkalog_reader.tables.transactions import TransactionsTable, row_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kafkalog_reader.io.evidence import Evidence, Identity
+    from kafkalog_reader.io.directories import Identity
+    from kafkalog_reader.io.evidence import Evidence
 
 _DECIDED: Final = {"PrepareCommit": True, "PrepareAbort": False}
 _CLOCKS_US: Final = microseconds_of(5 * 60 * 1000)

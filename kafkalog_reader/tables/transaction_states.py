@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.transaction_outcomes import BatchColumns
 

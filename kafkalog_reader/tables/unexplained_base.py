@@ -9,7 +9,7 @@ from kafkalog_reader.io.names import LOG_START_CHECKPOINT
 from kafkalog_reader.io.partition_directory import segments
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
 def unexplained_base(directory: PartitionDirectory) -> int:

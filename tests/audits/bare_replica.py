@@ -6,7 +6,7 @@ from fixtures.builder import parse_epochs
 from kafkalog_reader.audits.comparison.committed import History
 from kafkalog_reader.audits.log.lineage import EpochInterval, Lineage
 from kafkalog_reader.audits.log.replica import Replica
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 
 def bare(

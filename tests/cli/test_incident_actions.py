@@ -12,7 +12,7 @@ from kafkalog_reader.audits.catalogue.actions import (
 from kafkalog_reader.audits.integrity.finding import Finding
 from kafkalog_reader.cli.incident import Incident, IncidentKind
 from kafkalog_reader.cli.incident_actions import brokers_of, commands_of, first_actions
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 FREEZE = "unclean.leader.election.enable=false"
 

@@ -172,6 +172,31 @@ def test_a_topic_that_was_created_again_has_two_histories() -> None:
     assert all("offsetsByBroker" not in each for each in found["c", "t", 0, "old"])
 
 
+def test_a_copy_of_the_topic_before_is_in_the_history_of_that_topic(
+    run: Run, tmp_path: Path
+) -> None:
+    """Broker 2 was down while the topic was deleted and created again."""
+    old, new = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
+    before, after = (
+        PartitionState(replicas=(1, 2), in_sync=(1, 2), leader=1, leader_epoch=0, topic_id=each)
+        for each in (old, new)
+    )
+    cluster(
+        tmp_path,
+        {1: replica("0-1/e0", topic_id=new), 2: replica("0-8/e0", topic_id=old)},
+    )
+    write_metadata(
+        tmp_path, [*metadata_records([before]), topic_removal(old), *metadata_records([after])]
+    )
+    found = events(run, tmp_path)
+    held = {each["topicId"]: offsets(each) for each in found if each["offsetsByBroker"]}
+    assert held == {old: {2: (0, 9)}, new: {1: (0, 2)}}
+    of_old, _, of_new = run("timeline", tmp_path, "--topic", "t").out.partition(new)
+    assert "broker 2: log end 9" in of_old
+    assert "broker 1" in of_new
+    assert "broker 2: log end" not in of_new
+
+
 def test_other_changes_are_named() -> None:
     states = [
         state("id", 1, snapshotEndOffset=1),

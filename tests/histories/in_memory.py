@@ -24,7 +24,7 @@ from kafkalog_reader.audits.log.lineage import (
 from kafkalog_reader.audits.log.replica import Replica as Audited
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 from kafkalog_reader.tables.high_watermark import high_watermark_of
 
 if TYPE_CHECKING:

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Tree = "Callable[..., Path]"
+LOG = "00000000000000000000.log"
+
+
+def meta(node_id: int, cluster_id: str = "c1") -> str:
+    return f"#Tue Nov 14 22:13:20 UTC 2023\nversion=1\nnode.id={node_id}\ncluster.id={cluster_id}\n"
 
 
 @pytest.fixture
@@ -29,3 +34,10 @@ def tree(tmp_path: Path) -> Callable[..., Path]:
         return tmp_path
 
     return make
+
+
+@pytest.fixture
+def broker(tree: Callable[..., Path]) -> Path:
+    """One log directory with two partitions."""
+    root = tree("b1/meta.properties", f"b1/t-0/{LOG}", f"b1/t-1/{LOG}", meta_properties=meta(1))
+    return root / "b1"

@@ -17,7 +17,7 @@ from kafkalog_reader.io.checkpoints import (
     read_producer_snapshot,
     read_topic_id,
 )
-from kafkalog_reader.io.evidence import LogDirectory
+from kafkalog_reader.io.directories import LogDirectory
 from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Directories and segments that were supplied: names, order and paths."""
+"""What was supplied: which directories are found in it, and their order."""
 
 from __future__ import annotations
 
@@ -7,52 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory, SegmentFiles
+from kafkalog_reader.io.directories import LogDirectory
+from kafkalog_reader.io.evidence import Evidence
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.tables.request import ReadRequest
+from tests.io.test_directories import directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-
-def directory(root: LogDirectory, partition: int | None = 0, **changes: Any) -> PartitionDirectory:
-    return PartitionDirectory(
-        **{"path": f"{root.path}/t-0", "log_directory": root, "topic": "t", "partition": partition}
-        | changes
-    )
-
-
-@pytest.mark.parametrize(
-    ("root", "name"),
-    [
-        (LogDirectory(path="/a\n"), r"/a\n"),
-        (LogDirectory(path="/a", disk="disk2"), "/a"),
-        (LogDirectory(path="/a", broker_id=0), "broker 0"),
-        (LogDirectory(path="/a", broker_id=1, disk="disk2"), "broker 1 (disk2)"),
-        (LogDirectory(path="/a", broker_id=1, broker_label="east"), "east"),
-        (LogDirectory(path="/a", broker_label="east", disk="d\x1b"), r"east (d\x1b)"),
-    ],
-)
-def test_replica_is_named_by_label_then_broker_then_path(root: LogDirectory, name: str) -> None:
-    assert directory(root).replica_name == name
-
-
-def test_replica_is_live_without_a_state() -> None:
-    root = LogDirectory(path="/a", cluster_id="c")
-    assert directory(root).is_replica
-    assert not directory(root, state="delete").is_replica
-    assert directory(root, 3).identity == ("c", "t", 3)
-
-
-def test_path_of_a_segment_file_may_be_a_links_target() -> None:
-    files = SegmentFiles(
-        base_offset=7, suffix=None, directory="/d/t-0", log_size=1, offset_index_size=None,
-        time_index_size=None, transaction_index_size=None, modified_at=0,
-        targets=(("index", "/elsewhere"),),
-    )  # fmt: skip
-    assert files.path("log") == "/d/t-0/00000000000000000007.log"
-    assert files.path("index") == "/elsewhere"
 
 
 def test_directories_are_yielded_by_topic_partition_and_broker(tree: Callable[..., Path]) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 LOG = " ".join(f"{letter}@{offset}/e0" for offset, letter in enumerate("abcdefgh"))
 BATCH = 69

@@ -8,9 +8,9 @@ import pytest
 
 from fixtures.builder.stored_batches import build_record_batch
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.interrupted_swap import read_next_offset, settle_swaps
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.segment_files import SegmentFiles
 from tests.format.vectors import LEGACY_V1
 
 if TYPE_CHECKING:

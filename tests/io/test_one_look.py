@@ -14,8 +14,8 @@ from fixtures.builder import cluster, replica
 from kafkalog_reader import registry
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.decompression_limit import Limits
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.small_file import read_if_present
 from kafkalog_reader.tables.request import ReadRequest

@@ -9,7 +9,7 @@ import pytest
 
 from fixtures.builder import replica
 from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.names import segment_file_name
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, segments
 from kafkalog_reader.io.read_context import ReadContext

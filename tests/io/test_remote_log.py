@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry
-from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.remote_log import log_of
 from kafkalog_reader.io.remote_segments import RemoteSegment
+from kafkalog_reader.io.segment_files import SegmentFiles
 
 
 def epochs(**starts: int) -> tuple[LeaderEpochEntry, ...]:

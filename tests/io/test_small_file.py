@@ -20,7 +20,7 @@ from tests.tables.logs import batch, write_segment
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.agreement.commands import asked
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 LOG = "a@0/e0 b@1/e0 c@2/e0 d@3/e0"
 BATCH = 69

@@ -45,6 +45,7 @@ TARGETS: Final = {
     "kafkalog_reader/audits/recovery": "tests/audits/recovery",
     "kafkalog_reader/scan": "tests/scan",
     "kafkalog_reader/tables/best_replica.py": "tests/tables/test_best_replica.py",
+    "kafkalog_reader/tables/epoch_fork.py": "tests/tables/test_epoch_fork.py",
     "spark_datasource": "tests/spark",
 }
 """The changed packages, and their own tests, which run first."""

@@ -42,7 +42,7 @@ _HOLDER: Final = (
     "holder = next((each for each in holders if each.replica in branch.replicas), holders[%s])"
 )
 _FIRST_OF_EQUAL: Final = (
-    "return min(equal, key=lambda number: _base(replicas[number])) if len(equal) > 1 else equal[%s]"
+    "return min(equal, key=lambda copy: _base(copy.replica)) if len(equal) > 1 else equal[%s]"
 )
 _INTACT_UP_TO: Final = "side.intact_up_to = end if stream.is_intact else %s"
 _INDEXED: Final = "if (entry := index.last_below_offset(offset)) >= %s:"
@@ -279,7 +279,7 @@ EQUIVALENT: Final = (
         reason="every column has as many rows, and tables without offsets are small",
     ),
     Equivalent(
-        path="kafkalog_reader/tables/best_replica.py",
+        path="kafkalog_reader/tables/epoch_fork.py",
         line=_STARTS % "<",
         changed=_STARTS % "<=",
         reason="the end is also the answer if epochs differ there",
@@ -400,13 +400,13 @@ EQUIVALENT: Final = (
         reason="the slow way reads the same batches",
     ),
     Equivalent(
-        path="kafkalog_reader/tables/best_replica.py",
+        path="kafkalog_reader/tables/epoch_fork.py",
         line="segment, start = log[number], 0",
         changed="segment, start = log[number], -1",
         reason="a scan begins at the first batch of its segment at the earliest",
     ),
     Equivalent(
-        path="kafkalog_reader/tables/best_replica.py",
+        path="kafkalog_reader/tables/epoch_fork.py",
         line="if None in epochs or epochs[0] != epochs[1]:",
         changed="if None in epochs or epochs[ 1] != epochs[1]:",
         reason="batches whose epochs differ there make the same fork below",
@@ -443,8 +443,8 @@ EQUIVALENT: Final = (
     ),
     Equivalent(
         path="kafkalog_reader/tables/best_replica.py",
-        line="ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=True)]",
-        changed="ends = [end_after_damage(*each) for each in zip(replicas, tails, strict=False)]",
+        line="for replica, tail in zip(replicas, tails, strict=True)",
+        changed="for replica, tail in zip(replicas, tails, strict=False)",
         reason="there is a tail for each replica",
     ),
     Equivalent(
@@ -466,7 +466,7 @@ EQUIVALENT: Final = (
         reason="where two logs part, each has an offset: neither ends there",
     ),
     Equivalent(
-        path="kafkalog_reader/tables/best_replica.py",
+        path="kafkalog_reader/tables/epoch_fork.py",
         line=_INDEXED % "0",
         changed=_INDEXED % "1",
         reason="from the start of the segment the same batch is found",
@@ -496,13 +496,13 @@ EQUIVALENT: Final = (
         reason="there is one moment",
     ),
     Equivalent(
-        path="spark_datasource/stream.py",
+        path="spark_datasource/followed_copies.py",
         line=_KEPT % "0",
         changed=_KEPT % " -1",
         reason="no two copies have the same path",
     ),
     Equivalent(
-        path="spark_datasource/stream.py",
+        path="spark_datasource/followed_copies.py",
         line=_KEPT_OF % "0",
         changed=_KEPT_OF % " -1",
         reason="no two copies have the same path",
@@ -514,13 +514,13 @@ EQUIVALENT: Final = (
         reason="there is one name",
     ),
     Equivalent(
-        path="spark_datasource/stream.py",
+        path="spark_datasource/followed_copies.py",
         line="if topic is None or partition is None:",
         changed="if topic is None and partition is None:",
         reason="a directory name has both, or neither is known",
     ),
     Equivalent(
-        path="spark_datasource/stream.py",
+        path="spark_datasource/followed_copies.py",
         line="if replica.topic is not None and replica.partition is not None:",
         changed="if replica.topic is not None or replica.partition is not None:",
         reason="a directory name has both, or neither is known",

@@ -9,8 +9,8 @@ import pytest
 
 from fixtures.builder import cluster, replica
 from kafkalog_reader.audits.partition.auditor import audit_partition
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.report.command_text import (
     export_command,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kafkalog_reader.errors import UsageError
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 from kafkalog_reader.salvage.output_folder import OutputFolder
 
 if TYPE_CHECKING:

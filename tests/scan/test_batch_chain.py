@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures.builder.stored_messages import build_message
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.batch_chain import BatchChain
-from kafkalog_reader.scan.batch_run import MAX_OFFSET, BatchRun
+from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.scan_end import ScanEnd
 from tests.tables.logs import batch, write_segment
 

@@ -11,9 +11,10 @@ from fixtures.builder.stored_messages import build_message, build_wrapper
 from kafkalog_reader.format.batch_fields import LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.message_set import LegacyRecord
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.batch_chain import BatchChain
-from kafkalog_reader.scan.batch_run import _COLUMNS, MAX_OFFSET, BatchRun
+from kafkalog_reader.scan.batch_run import _COLUMNS, BatchRun
 from tests.tables.logs import T, batch, write_segment
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from tests.spark.test_stream import reader
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.scan.log_tail import LogTail
     from spark_datasource.stream import KafkaLogStreamReader
 

@@ -8,6 +8,7 @@ import pytest
 
 import kafkalog_reader
 from fixtures.builder import cluster, replica, small_batches
+from tests.tables.copied_logs import write_replica
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,3 +59,12 @@ def rows_of() -> Callable[..., list[dict[str, Any]]]:
         return rows
 
     return read
+
+
+@pytest.fixture
+def two_leaders(tmp_path: Path) -> Path:
+    """S3.2 of real-brokers.md: broker 1 was isolated while it led, brokers 2 and 3 continued."""
+    write_replica(tmp_path, 1, [0, 0, 0, 0, 0], checkpoint="0\n1\n0 0\n")
+    write_replica(tmp_path, 2, [0, 0, 1, 1], checkpoint="0\n2\n0 0\n1 2\n")
+    write_replica(tmp_path, 3, [0, 0, 1, 1], checkpoint="0\n2\n0 0\n1 2\n")
+    return tmp_path

@@ -10,7 +10,7 @@ from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 

@@ -26,7 +26,7 @@ from tests.tables.logs import write_segment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 BIG = 40_000
 

@@ -15,7 +15,7 @@ from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.scan.damage import Damage, Mode
-from kafkalog_reader.tables import offset_order, offset_watch
+from kafkalog_reader.tables import doubtful_batches, offset_watch
 from kafkalog_reader.tables.log_unit import slices_of
 from kafkalog_reader.tables.offset_watch import OffsetWatch
 from kafkalog_reader.tables.request import ReadRequest
@@ -153,7 +153,7 @@ def test_sound_logs_are_read_once(
 ) -> None:
     source = build(tmp_path / "in", log, **options)
 
-    def again(_: SegmentSlice) -> list[offset_order.DoubtfulBatches]:
+    def again(_: SegmentSlice) -> list[doubtful_batches.DoubtfulBatches]:
         raise AssertionError("a second reading")
 
     monkeypatch.setattr(offset_watch, "doubtful_batches", again)
@@ -203,4 +203,4 @@ def test_codes_are_those_of_the_catalogue() -> None:
         "KL-401": "segment-name-above-content",
         "KL-402": "segment-overlap",
     }
-    assert {code: CATALOGUE[code].name for code in offset_order.CODES} == names
+    assert {code: CATALOGUE[code].name for code in doubtful_batches.CODES} == names

@@ -276,7 +276,8 @@ START_WILL_SET_ASIDE: Final = rule(
     title="the next start sets the replica aside",
     explanation="partition.metadata is missing or names another topic id than the cluster's "
     "metadata, or the replica is no longer assigned to this broker. A KRaft broker treats such a "
-    "directory as stray.",
+    "directory as stray. It is only information where a broker that the partition was moved to "
+    "has every record of this copy.",
     start="The directory is renamed -stray and kept; before release 3.7 it is deleted. If the "
     "partition is assigned to this broker, it starts empty there; if not, the broker no longer "
     "serves it.",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.committed import History
     from kafkalog_reader.audits.comparison.compared_replicas import Comparison
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 logger = logging.getLogger(__name__)
 

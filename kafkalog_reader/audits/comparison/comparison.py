@@ -348,7 +348,7 @@ def _limit(stream: BatchStream, others: Sequence[ComparedLog]) -> int:
     if not ahead:
         return stream.left_in_window
     lasts = stream.run.last_offset[stream.index :]
-    if not stream.rises:  # an offset in it is wrong
+    if not stream.falls.rises:  # an offset in it is wrong
         lasts = np.maximum.accumulate(lasts)
     return int(np.searchsorted(lasts, min(ahead)))
 

@@ -47,11 +47,11 @@ def log_summary(stream: BatchStream) -> LogSummary:
     """Summarize a stream that was read to its end."""
     return LogSummary(
         stops=tuple(stream.stops),
-        regressions=tuple(stream.regressions),
-        regression_count=stream.regression_count,
-        unexplained_falls=stream.unexplained_falls,
-        unknown_codecs=tuple(stream.unknown_codecs),
-        unknown_codec_count=stream.unknown_codec_count,
+        regressions=tuple(stream.falls.first),
+        regression_count=stream.falls.count,
+        unexplained_falls=stream.falls.unexplained,
+        unknown_codecs=tuple(stream.unknown_codecs.first),
+        unknown_codec_count=stream.unknown_codecs.count,
         batches=stream.batches,
         size_in_bytes=stream.size_in_bytes,
         last_timestamp=stream.last_batch_timestamp,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.committed import History
     from kafkalog_reader.audits.comparison.log_summary import LogSummary
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _MIN_COPIES = 2
 """For a single copy, KL-304 reports the same."""

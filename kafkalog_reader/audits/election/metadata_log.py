@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kafkalog_reader.format.messages.decoder import Value
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from kafkalog_reader.audits.integrity.file_repair import Format
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.log_directory import live_partitions
 from kafkalog_reader.io.names import shown
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

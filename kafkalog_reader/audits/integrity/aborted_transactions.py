@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.file_repair import Move
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
 _SHOWN: Final = ("producer_id", "offset", "first_offset")

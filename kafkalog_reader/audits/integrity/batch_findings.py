@@ -21,6 +21,7 @@ from kafkalog_reader.audits.catalogue.batch_rules import (
 )
 from kafkalog_reader.audits.integrity.first_place import FirstPlace
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, DELETE_HORIZON_BIT, TRANSACTIONAL_BIT
+from kafkalog_reader.format.offset_limits import MAX_RELATIVE_OFFSET
 from kafkalog_reader.io.names import METADATA_TOPIC, segment_file_name
 from kafkalog_reader.tables.running_maximum import running_maximum
 
@@ -31,11 +32,9 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
-MAX_ABOVE_BASE: Final = (1 << 31) - 1
-"""Indexes keep offsets relative to the segment's base as int32 (KAFKA-6264)."""
 _RESERVED: Final = -1 << 7
 _UNUSUAL: Final = np.int16(TRANSACTIONAL_BIT | CONTROL_BIT | DELETE_HORIZON_BIT | _RESERVED)
 _MIN: Final = np.iinfo(np.int64).min
@@ -178,7 +177,7 @@ class BatchCheck:
             not run.is_row
             or first < due
             or (first > due and self._is_chained)
-            or last - self.segment.base_offset > MAX_ABOVE_BASE
+            or last - self.segment.base_offset > MAX_RELATIVE_OFFSET
         ):
             return False
         if self.first_offset is None:
@@ -241,7 +240,7 @@ class BatchCheck:
             if index is not None:
                 self._found[code].evidence["previousLastOffset"] = int(reached[index])
         self._look_at_gaps(run, gap, reached, falls)
-        too_far = run.last_offset - self.segment.base_offset > MAX_ABOVE_BASE
+        too_far = run.last_offset - self.segment.base_offset > MAX_RELATIVE_OFFSET
         self._note(SEGMENT_OFFSET_OVERFLOW, run, valid & too_far, "baseOffset")
         if self.first_offset is None:
             self.first_offset = int(run.base_offset[int(np.argmax(valid))])

@@ -45,7 +45,7 @@ from kafkalog_reader.io.checkpoints import (
     producer_snapshot_path,
     read_producer_snapshot,
 )
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.hot_copy import was_copied_while_written
 from kafkalog_reader.io.names import (
     LEADER_EPOCHS,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
     from kafkalog_reader.io.read_context import ReadContext
 
 HIGH_WATERMARKS = "replication-offset-checkpoint"

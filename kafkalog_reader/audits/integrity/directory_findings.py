@@ -53,7 +53,7 @@ from kafkalog_reader.audits.recovery.names import (
 )
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, is_absent, is_empty
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import (
     METADATA_TOPIC,
     NOT_A_PARTITION,
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.partial_copy import Partition
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 _EFFECTS: Final = {
     CLEANER_OFFSETS: "the log cleaner begins at the log starts again",

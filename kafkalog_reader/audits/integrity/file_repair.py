@@ -11,7 +11,7 @@ from kafkalog_reader.io.names import ASIDE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

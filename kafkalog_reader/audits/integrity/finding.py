@@ -10,7 +10,7 @@ from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.file_repair import Repair
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from kafkalog_reader.audits.recovery.disks import (
 )
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import parse_meta_properties
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.log_directory import are_disks_exchanged, exchange_text, live_partitions
 from kafkalog_reader.io.names import META_PROPERTIES, shown
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 _OF_OTHER_NODE: Final = (" says node ", "the path was given as broker ")
 """In the problem of a file that may be right, in a directory that is another node's."""

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.format.index_entries import FixedEntry
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _INTERVAL: Final = 4096
 """Bytes of log between two entries, by the default of ``index.interval.bytes``."""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.aborted_transactions import AbortedTransactionCheck
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
 _MIN: Final = np.iinfo(np.int64).min

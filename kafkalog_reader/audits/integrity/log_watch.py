@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.segment_checks import SegmentCheck
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 

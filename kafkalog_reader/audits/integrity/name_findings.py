@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 _SEGMENT_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 _STATES: Final = (".deleted", ".cleaned", ".swap")

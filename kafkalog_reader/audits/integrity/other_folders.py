@@ -15,13 +15,13 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.recovery.outcome import FAILURES
 from kafkalog_reader.audits.recovery.start import predict_start
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC, parse_directory_name, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 
 def other_folder_finding(

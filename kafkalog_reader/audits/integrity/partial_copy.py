@@ -20,7 +20,7 @@ from kafkalog_reader.io.names import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 _MIN_MISSING: Final = 2
 """If one of two folders is missing, a loss is more likely."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.log_watch import WatchedStream
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.recovery.recovery import Recovery
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _TAILS: Final = codes_with(Role.TAIL)
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.batch_findings import BatchCheck
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 

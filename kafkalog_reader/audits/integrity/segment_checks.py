@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.file_checks import FileChecks
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
 _DAY_MS: Final = 24 * 3600 * 1000

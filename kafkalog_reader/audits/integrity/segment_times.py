@@ -9,8 +9,8 @@ from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.tables.time_index_end import last_timestamp
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _PROBE: Final = ScanPolicy(tolerant=False, window_size=16 << 10)
 

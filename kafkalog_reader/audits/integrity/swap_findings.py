@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _LISTED: Final = 10
 """Maximum base offsets listed in a message."""

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.audits.log.batch_place import EXAMPLES, BatchPlace, Regression
+from kafkalog_reader.audits.log.batch_place import BatchPlace
+from kafkalog_reader.audits.log.first_message import offset_inside_first
 from kafkalog_reader.audits.log.lineage import LineageBuilder
+from kafkalog_reader.audits.log.offset_falls import OffsetFalls
 from kafkalog_reader.audits.log.read_segment import ReadSegment
 from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
-from kafkalog_reader.errors import KafkaLogError, LogPosition, UnreadableFileError
+from kafkalog_reader.audits.log.unknown_codecs import UnknownCodecs
+from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.format.batch_fields import (
-    CODEC_MASK,
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
-    LAST_MESSAGE_CODEC,
     TRANSACTIONAL_BIT,
 )
 from kafkalog_reader.io.names import shown
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.io.segment_files import SegmentFiles
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 
@@ -59,11 +61,11 @@ class BatchStream:
         next_offset: one past the last batch that was loaded; the log end once ``ended``.
         unsearched: number of damaged batches in the last loaded segment that were not searched for
             sound ones inside them, because of a limit on work.
-        rises: whether offsets rise in the current window.
         last_batch_timestamp: of the last batch, in milliseconds; None without batches.
         restored: number of batches whose base offset, which no checksum covers, was corrected.
-        unexplained_falls: the number out of ``regression_count`` that no corrected base offset
-            explains.
+        falls: batches that begin below the end of the one before.
+        unknown_codecs: batches that no consumer can decompress.
+        stops: stretches in which no batch could be read.
     """
 
     def __init__(
@@ -79,12 +81,9 @@ class BatchStream:
         self.retries = RetryWatch()
         self.stops: list[UnreadableRegion] = []
         self.unsearched = 0
-        self.regressions: list[Regression] = []
-        self.regression_count = 0
-        self.unexplained_falls = 0
+        self.falls = OffsetFalls()
         self.restored = 0
-        self.unknown_codecs: list[tuple[LogPosition, int, int]] = []
-        self.unknown_codec_count = 0
+        self.unknown_codecs = UnknownCodecs()
         self.read_segments: dict[str, ReadSegment] = {}
         self.shows_cleaning = self.has_transactions = False
         self.first_offset: int | None = None
@@ -103,9 +102,7 @@ class BatchStream:
         self._segments = self._listed(directory)
         self._runs = self._load_segments()
         self._expected = 0
-        self._falls: NDArray[np.bool_]
         self._restored_at = -1
-        self.rises = True
         self.run: BatchRun
         self.crc_valid: NDArray[np.bool_]
         self.index = 0
@@ -241,9 +238,7 @@ class BatchStream:
         self._restored_at = index
         for at in range(index, min(index + 2, run.count)):
             before = self.expected_offset if at == index else int(run.last_offset[index]) + 1
-            if self._falls[at] and run.base_offset[at] >= before:
-                self._falls[at] = False
-                self.unexplained_falls -= 1
+            self.falls.explain(at, is_explained=bool(run.base_offset[at] >= before))
 
     def hidden(self, offset: int) -> bool:
         """Whether an offset is after damage that ended the scan of its segment."""
@@ -275,12 +270,13 @@ class BatchStream:
             self.next_offset = max(self.next_offset, self._segments[-1].base_offset)
 
     def _learn(self, run: BatchRun) -> None:
-        self._look_at_falls(run)
+        if self.batches == 0:
+            self.first_offset = int(run.base_offset[0])
+        self.falls.look(run, self.path, self.next_offset if self.batches else None)
         self.retries.look(run)
         self.last_batch_timestamp = int(run.max_timestamp[-1])
         attributes = run.summary.attributes
-        if attributes & CODEC_MASK > LAST_MESSAGE_CODEC:  # bits of several codecs may be combined
-            self._note_unknown_codecs(run)
+        self.unknown_codecs.look(run, self.path)
         self.has_transactions |= attributes & TRANSACTIONAL_BIT != 0
         self.shows_cleaning |= attributes & DELETE_HORIZON_BIT != 0
         if not (self.shows_cleaning or run.is_row):
@@ -295,39 +291,6 @@ class BatchStream:
         self.batches += run.count
         self.size_in_bytes += run.summary.size_in_bytes
         self.next_offset = max(self.next_offset, int(run.last_offset[-1]) + 1)
-
-    def _note_unknown_codecs(self, run: BatchRun) -> None:
-        found = np.flatnonzero(~run.has_known_codec & run.crc_valid)
-        self.unknown_codec_count += len(found)
-        for index in found[: EXAMPLES - len(self.unknown_codecs)]:
-            where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
-            codec = int(run.attributes[index]) & CODEC_MASK
-            self.unknown_codecs.append((where, codec, int(run.magic[index])))
-
-    def _look_at_falls(self, run: BatchRun) -> None:
-        if self.batches == 0:
-            self.first_offset = int(run.base_offset[0])
-        if run.is_row and (self.batches == 0 or run.base_offset[0] >= self.next_offset):
-            self._falls = np.zeros(run.count, np.bool_)
-            self.rises = True
-            return
-        previous_last = np.empty(run.count, dtype=np.int64)
-        previous_last[0] = self.next_offset - 1
-        previous_last[1:] = run.last_offset[:-1]
-        falls = run.base_offset <= previous_last
-        falls[1:] &= run.crc_valid[:-1]  # the end of a damaged batch is unknown
-        if self.batches == 0:
-            falls[0] = False
-        falling = np.flatnonzero(falls)
-        self._falls = falls
-        self.rises = run.summary.offsets_rise
-        self.regression_count += len(falling)
-        self.unexplained_falls += len(falling)
-        for index in falling[: max(0, EXAMPLES - len(self.regressions))]:
-            where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
-            self.regressions.append(
-                Regression(where=where, previous_last_offset=int(previous_last[index]))
-            )
 
     def _load_segments(self) -> Iterator[BatchRun]:
         following = (segment.base_offset for segment in self._segments[1:])
@@ -369,7 +332,7 @@ class BatchStream:
                     self._stop_at(found, next_base)
                     read.add_damage(self.stops[-1], self.next_offset)
                 elif isinstance(found, BatchRun) and found.count:
-                    self._look_inside_first(found)
+                    self._begin_after_damage(found)
                     read.add(found)
                     yield found
             self.read_segments[path] = read
@@ -388,24 +351,13 @@ class BatchStream:
                 )
             )
 
-    def _look_inside_first(self, run: BatchRun) -> None:
+    def _begin_after_damage(self, run: BatchRun) -> None:
         """Find where compressed messages after damage begin: only their last offset is stored."""
         position = int(run.position[0])
         if not self.stops or self.stops[-1].stop != position or self.stops[-1].file != self.path:
             return
-        if not (run.is_wrapper[0] and run.crc_valid[0]):
-            return
-        from kafkalog_reader.format.message import parse_message  # slow to import
-        from kafkalog_reader.format.message_set import message_records
-
-        start = position - run.window_position
-        content = bytes(run.buffer[start : start + int(run.size_in_bytes[0])])
-        where = LogPosition(self.path, position)
-        try:
-            first = next(message_records(parse_message(content, where), where)).offset
-        except KafkaLogError:  # --deep reports it
-            return
-        if first > run.base_offset[0]:
+        first = offset_inside_first(run, self.path)
+        if first is not None and first > run.base_offset[0]:
             run.begin_first_at(first)
             self.stops[-1] = replace(self.stops[-1], next_offset=first)
 

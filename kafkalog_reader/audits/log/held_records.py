@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, MAGIC
+from kafkalog_reader.format.offset_limits import MAX_OFFSET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
-_MAX_OFFSET: Final = 2**63 - 1
 """No bound on lost records is higher, whatever damaged offsets say."""
 _APART: Final = 1 << 20
 """Minimum bytes between two counted positions."""
@@ -46,7 +46,7 @@ def sum_of(held: Iterable[HeldRecords]) -> HeldRecords:
         sound += each.sound
         damaged += each.damaged
         torn += each.torn
-    return HeldRecords(sound, min(damaged, _MAX_OFFSET), torn)
+    return HeldRecords(sound, min(damaged, MAX_OFFSET), torn)
 
 
 def in_region(

@@ -21,7 +21,7 @@ from kafkalog_reader.scan.scan import HEADERS, Scan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 

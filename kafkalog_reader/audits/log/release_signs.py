@@ -16,7 +16,7 @@ from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, parse_di
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 LOG_STARTS: Final = "log-start-offset-checkpoint"
 _FOLDERS_LOOKED_INTO: Final = 32

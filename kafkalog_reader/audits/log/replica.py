@@ -13,7 +13,8 @@ from kafkalog_reader.io.names import LEADER_EPOCHS, segment_file_name, shown
 if TYPE_CHECKING:
     from kafkalog_reader.errors import LocatedError, LogPosition
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from kafkalog_reader.io.partition_directory import segments
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _T = TypeVar("_T")
 

@@ -39,7 +39,8 @@ from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 MAX_REPAIRED_SIZE: Final = 64 << 20
 """Bytes of a batch. The longer it is, the more often chance looks like a flipped bit."""

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.partition.misnamed_logs import MisnamedLogs
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 _MIN_COMPARED: Final = 2
 _OF_VOTES: Final = frozenset({Verdict.FORKED, Verdict.PENDING_TRUNCATION})

@@ -15,7 +15,7 @@ from kafkalog_reader.audits.catalogue.input_rules import MIXED_CLUSTERS
 from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
 from kafkalog_reader.audits.integrity.finding import finding
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import META_PROPERTIES, shown
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 
 def clusters_of_one_directory(

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
+    from kafkalog_reader.io.directories import Identity, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 _REQUEST: Final = ReadRequest(mode=Mode.DROPMALFORMED)
 """Damage of that topic has findings of its own."""

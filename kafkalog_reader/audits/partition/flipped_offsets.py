@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-    from kafkalog_reader.io.evidence import PartitionDirectory
-    from kafkalog_reader.tables.offset_order import DoubtfulBatches
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.tables.doubtful_batches import DoubtfulBatches
 
 MAX_BATCHES: Final = 100
 """Where more batches of a copy are doubtful, something else than flipped bits is the cause."""

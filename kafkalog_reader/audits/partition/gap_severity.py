@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 _GAPS: Final = codes_with(Role.GAP)
 _LACKING: Final = frozenset({DifferenceKind.MISSING, DifferenceKind.HIDDEN, DifferenceKind.DAMAGED})

@@ -12,7 +12,7 @@ from kafkalog_reader.io.names import shown
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 _FITTING: Final = 0.5
 """Share of the groups that must fit a number of partitions which only folders show."""

@@ -19,7 +19,7 @@ from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.audits.partition.supply_findings import name_moves, renamed_text
 from kafkalog_reader.audits.partition.without_copy import without_copy, without_copy_text
 from kafkalog_reader.format.broker_words import joined_ids
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.partition.without_copy import WithoutCopy
     from kafkalog_reader.io.checkpoints import TopicPartition
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 _NAMED: Final = 20

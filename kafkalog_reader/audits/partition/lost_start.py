@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
 def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -18,13 +18,14 @@ from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import is_whole_directory
 from kafkalog_reader.format.broker_words import joined_ids
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 

@@ -16,7 +16,7 @@ from kafkalog_reader.io.names import shown
 if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.file_repair import Move
     from kafkalog_reader.io.checkpoints import TopicPartition
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 _OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS) | codes_with(Role.OF_CONSUMERS)

@@ -18,7 +18,7 @@ from kafkalog_reader.audits.partition.cluster_identity import (
     wrong_cluster_ids,
 )
 from kafkalog_reader.io.checkpoints import topic_id_of
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.io.checkpoints import TopicPartition
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 _TOPICS_COMPARED: Final = 32
 

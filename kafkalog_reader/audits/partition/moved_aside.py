@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.file_repair import aside_path
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 
 def has_aside(root: LogDirectory) -> bool:

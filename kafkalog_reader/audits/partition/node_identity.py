@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 META_PROPERTIES_VERSION: Final = 1
 """Of KRaft, the only one that a metadata log can describe."""

@@ -14,7 +14,8 @@ from kafkalog_reader.io.checkpoints import topic_id_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
+    from kafkalog_reader.io.directories import Identity, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.scan.hidden_records import HiddenRecords
     from kafkalog_reader.tables.request import ReadRequest
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.partition.misnamed_logs import MisnamedLogs
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

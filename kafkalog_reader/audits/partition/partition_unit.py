@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.commit import Commit
     from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.open_transactions_table import Coordinators
 
 _METADATA: Final = ReadRequest(topics=frozenset({METADATA_TOPIC}))

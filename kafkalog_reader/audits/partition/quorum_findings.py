@@ -35,7 +35,7 @@ from kafkalog_reader.audits.integrity.partial_copy import had_metadata_log
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 _OF_SEVERAL: Final = (COMPARE_METADATA_LOGS, SUPPLY_WHAT_IS_MISSING)
 """Where several controllers lack what a broker has: kafkalog quorum says which get its copy."""

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.io.checkpoints import TopicPartition
-    from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
+    from kafkalog_reader.io.directories import Identity, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 _MOST_COMPARED: Final = 64
 """Partitions without a folder that one renamed folder is compared with."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.io.evidence import Identity
+    from kafkalog_reader.io.directories import Identity
     from kafkalog_reader.tables.request import ReadRequest
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.errors import LocatedError
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

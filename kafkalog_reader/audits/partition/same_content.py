@@ -14,7 +14,8 @@ from kafkalog_reader.scan.scan import Scan, ScanPolicy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _BEGINNING: Final = ScanPolicy(tolerant=False, check_crc=False, window_size=32 << 10)
 _Batch = tuple[int, int, int]

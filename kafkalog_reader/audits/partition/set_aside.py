@@ -14,7 +14,7 @@ from kafkalog_reader.audits.catalogue.actions import RENAME_STRAY
 from kafkalog_reader.audits.catalogue.input_rules import NOT_A_REPLICA_DIRECTORY
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.io.partition_directory import segments
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
-    from kafkalog_reader.io.evidence import Evidence, Identity, LogDirectory
+    from kafkalog_reader.io.directories import Identity, LogDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.io.evidence import Evidence, Identity, LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import Identity, LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 
 def with_supply(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.checkpoints import TopicPartition
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 _MOST_COMPARED: Final = 64
 """Partitions whose recovery point is the log end of one folder; of more, nothing is concluded."""

@@ -13,14 +13,14 @@ from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.partition.misnamed import Misnamed, name_of
 from kafkalog_reader.audits.partition.same_content import fits_rows, is_content_of
 from kafkalog_reader.format.broker_words import joined
-from kafkalog_reader.io.evidence import is_folder
+from kafkalog_reader.io.folder import is_folder
 from kafkalog_reader.io.names import METADATA_TOPIC, parse_directory_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 _MOST_COMPARED: Final = 64
 """Other partitions of the topic that one folder is compared with, the nearest first."""

@@ -18,14 +18,14 @@ from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.broker_words import joined
 from kafkalog_reader.io.checkpoints import topic_id_of
-from kafkalog_reader.io.evidence import is_folder
+from kafkalog_reader.io.folder import is_folder
 from kafkalog_reader.io.names import METADATA_TOPIC, parse_directory_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 _MOST_READ: Final = 1024
 """Other topics of the broker whose topic id is read."""

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.open_transactions_table import Coordinators
     from kafkalog_reader.tables.sibling_markers import Marker
     from kafkalog_reader.tables.transaction_decisions import Decision

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.partition.commit import Commit
-    from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
+    from kafkalog_reader.io.directories import Identity, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 _IN_EVIDENCE: Final = 100
 

@@ -28,7 +28,7 @@ from kafkalog_reader.audits.partition.moved_aside import has_aside, is_replaced,
 from kafkalog_reader.audits.recovery.start import why_no_start
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.broker_words import joined_ids
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import parse_directory_name, shown
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
-    from kafkalog_reader.io.evidence import Evidence, Identity, LogDirectory
+    from kafkalog_reader.io.directories import Identity, LogDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 _CREATES: Final = "it will create an empty replica"

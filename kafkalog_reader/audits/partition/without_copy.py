@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.io.checkpoints import TopicPartition
-    from kafkalog_reader.io.evidence import Evidence, Identity, LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import Identity, LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 _MIN_BROKERS: Final = 2

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.checkpoints import TopicPartition
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 _DAMAGE: Final = codes_with(Role.DAMAGE)
 _NOT_READ: Final = codes_with(Role.NOT_READ)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.record_count import cut_text, records_text, up_to_text
-from kafkalog_reader.audits.partition.deleted_elsewhere import expires_elsewhere_too
+from kafkalog_reader.audits.partition.harmless_starts import why_harmless
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 
@@ -91,7 +91,7 @@ def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
         first, following = _range(recovery, replica.log_start, replica.log_end)
         takes_some = first < following or recovery.outcome is StartOutcome.HIDDEN
         removes = takes_some or recovery.bytes_cut or recovery.outcome in _NOTHING_GOES
-        if not removes or expires_elsewhere_too(audit, replica):
+        if not removes or why_harmless(audit, replica):
             continue
         yield StartLoss(
             topic=audit.topic or "",

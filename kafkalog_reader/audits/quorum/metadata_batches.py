@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _SOUND: Final = ScanPolicy(tolerant=False)
 _COLUMNS: Final = ("base_offset", "last_offset", "leader_epoch", "crc")

@@ -21,7 +21,7 @@ from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedForm
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.kraft_message import parse_kraft_message
 from kafkalog_reader.format.quorum_state import QuorumState, parse_quorum_state
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE, shown
 from kafkalog_reader.io.partition_directory import metadata_snapshot_ids, metadata_snapshots
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
@@ -34,7 +34,7 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 _REQUEST: Final = ReadRequest(
     columns=("offset", "leaderEpoch", "controlType", "value"), include_control_records=True

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

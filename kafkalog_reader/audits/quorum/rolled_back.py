@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
     from kafkalog_reader.io.checkpoints import TopicPartition
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
 
 _STRAY: Final = "stray"
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
     from kafkalog_reader.io.progress import Progress
 
 _T = TypeVar("_T")

@@ -14,7 +14,7 @@ from kafkalog_reader.audits.recovery.files import read_epochs
 from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import file_version, read_topic_id
-from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC, parse_directory_name, shown
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.checkpoints import FileVersion
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
     from kafkalog_reader.io.names import DirectoryName
     from kafkalog_reader.io.read_context import ReadContext
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.io.checkpoints import FileVersion
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
     from kafkalog_reader.io.read_context import ReadContext
 
 TopicPartition = tuple[str, int]

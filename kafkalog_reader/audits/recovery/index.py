@@ -17,8 +17,8 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _WARM_ENTRIES: Final = 8192 // OFFSET_INDEX_ENTRY.size
 

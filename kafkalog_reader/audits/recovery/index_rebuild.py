@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.recovery.load import LogLoad
     from kafkalog_reader.audits.recovery.loss import LostBytes
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

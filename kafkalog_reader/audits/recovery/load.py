@@ -29,8 +29,9 @@ from kafkalog_reader.audits.recovery.segment import (
     recover,
 )
 from kafkalog_reader.audits.recovery.sound_prefix import SoundPrefix, sound_prefix
-from kafkalog_reader.audits.recovery.split import MAX_OFFSETS, split_segment
+from kafkalog_reader.audits.recovery.split import split_segment
 from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.format.offset_limits import MAX_RELATIVE_OFFSET
 from kafkalog_reader.io.interrupted_swap import read_next_offset as end_of
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import readable_segments
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.rule import LogConfig
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 
 class LogLoad:
@@ -328,7 +330,7 @@ class LogLoad:
         """Split a segment that has an offset beyond 2^31 of its base."""
         parts, walk_end = split_segment(segment, self._progress)
         end = parts[-1].recovered.next_offset - 1 if parts[-1].recovered else 0
-        if not segment.base_offset + MAX_OFFSETS < end:
+        if not segment.base_offset + MAX_RELATIVE_OFFSET < end:
             raise StartFailure(
                 f"{_path(segment)}: an offset is not within 2^31 of the segment's base, "
                 "and the last one is, so it cannot be split"

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
-    from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

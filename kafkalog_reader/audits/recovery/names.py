@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.io.checkpoints import FileVersion
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
     from kafkalog_reader.io.read_context import ReadContext
 
 _REMOTE_INDEXES: Final = "remote-log-index-cache"

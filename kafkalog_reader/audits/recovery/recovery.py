@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.epoch_log import EpochLog
     from kafkalog_reader.audits.recovery.index_rebuild import IndexRebuild
     from kafkalog_reader.audits.recovery.stray import Stray
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from kafkalog_reader.audits.recovery.rule import (
 )
 
 if TYPE_CHECKING:
-    from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
 
 _META_PROPERTIES: Final = "meta.properties"
 

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.batches import StoredBatches
     from kafkalog_reader.audits.recovery.rule import LogConfig
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 _MAX_OFFSETS: Final = 2**31 - 1
 

@@ -5,20 +5,19 @@ Source: Kafka 4.3, LocalLog#splitOverflowedSegment.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.recovery.outcome import StartFailure
 from kafkalog_reader.audits.recovery.segment import LoadingSegment, Recovered
+from kafkalog_reader.format.offset_limits import MAX_RELATIVE_OFFSET
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.batches import WalkEnd
     from kafkalog_reader.io.progress import Progress
-
-MAX_OFFSETS: Final = 2**31 - 1
 
 
 def split_segment(
@@ -44,7 +43,7 @@ def split_segment(
                     )
                 )
             relative = batches.last_offset[first:] - parts[-1].base_offset
-            outside = np.flatnonzero((relative < 0) | (relative > MAX_OFFSETS))
+            outside = np.flatnonzero((relative < 0) | (relative > MAX_RELATIVE_OFFSET))
             end = first + (int(outside[0]) if len(outside) else len(batches) - first)
             if end == first:  # not even its own base fits: Kafka would not write such a part
                 raise StartFailure(f"{shown(segment.path)}: offsets contradict themselves")
@@ -63,4 +62,4 @@ def split_segment(
 
 
 def _fits(base_offset: int, offset: int) -> bool:
-    return 0 <= offset - base_offset <= MAX_OFFSETS
+    return 0 <= offset - base_offset <= MAX_RELATIVE_OFFSET

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.audits.recovery.rule import ClusterTopics, StartRule
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 
 def _nothing_known(_directory: PartitionDirectory) -> Mapping[str, ReadSegment]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
 def predict_starts(

@@ -21,10 +21,10 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.commit_findings import commit_findings
 from kafkalog_reader.audits.partition.committed_offsets import with_commits
-from kafkalog_reader.audits.partition.deleted_elsewhere import without_expired
 from kafkalog_reader.audits.partition.difference_findings import with_indexes_kept
 from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions, without_rebuilt
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
+from kafkalog_reader.audits.partition.harmless_starts import with_harmless_starts
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_ends, with_lost_starts
 from kafkalog_reader.audits.partition.partition_unit import (
@@ -203,7 +203,7 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
         ]
     damage += duplicate_findings([replica.directory for replica in audit.replicas])
     found = [
-        *without_expired(
+        *with_harmless_starts(
             audit,
             with_peers(audit, list(with_lost_ends(audit, with_lost_starts(audit, damage)))),
         ),

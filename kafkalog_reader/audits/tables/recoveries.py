@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 

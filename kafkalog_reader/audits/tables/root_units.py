@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.integrity.partial_copy import Partition
-    from kafkalog_reader.io.evidence import Evidence, LogDirectory
+    from kafkalog_reader.io.directories import LogDirectory
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
 _OF_ALL_PARTITIONS: Final = "CHM"

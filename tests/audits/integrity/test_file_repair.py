@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafkalog_reader.audits.integrity.file_repair import Move, aside_path, index_moves, move_aside
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.names import ASIDE
 
 

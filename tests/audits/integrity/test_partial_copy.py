@@ -12,7 +12,7 @@ from kafkalog_reader.audits.integrity.partial_copy import (
     is_partial_copy,
     named_partitions,
 )
-from kafkalog_reader.io.evidence import LogDirectory
+from kafkalog_reader.io.directories import LogDirectory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fixtures.builder import Batch
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 MARKER = marker_batch(10, control_type=ControlType.COMMIT, producer_id=7, producer_epoch=0)
 CLEANED = data_batch(11, [Record(offset_delta=n, value=b"v") for n in (0, 2, 5)])

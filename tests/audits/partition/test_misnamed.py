@@ -6,7 +6,7 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.finding import finding
 from kafkalog_reader.audits.partition.misnamed import Misnamed
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 from kafkalog_reader.tables.request import ReadRequest
 
 ROOT = LogDirectory(path="/disk", broker_id=1, clean_shutdown=True)

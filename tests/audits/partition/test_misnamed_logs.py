@@ -15,7 +15,7 @@ from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.salvage import salvage_command
 from kafkalog_reader.cli.verify import verify_command
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 from tests.agreement.commands import asked, objects
 
 if TYPE_CHECKING:

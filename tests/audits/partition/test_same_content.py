@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pytest
 
     from fixtures.builder import Replica
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 LOG = "a@0/e0 b@1/e0 c@2/e0 d@3/e0"
 ONE_BATCH = 80

@@ -8,7 +8,7 @@ from kafkalog_reader.audits.catalogue.actions import DO_NOT_START, RESTORE_OLD_S
 from kafkalog_reader.audits.integrity.file_repair import Decompress, Move, Repair
 from kafkalog_reader.audits.integrity.finding import Finding
 from kafkalog_reader.audits.plan.renames import renames_of, restores_names
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 BACK = Move(path="/b1/t-0/0.log.bak", target="/b1/t-0/0.log")
 DECOMPRESSED = Decompress(path="/b1/t-0/7.log.gz", target="/b1/t-0/7.log", program="gzip -dc")

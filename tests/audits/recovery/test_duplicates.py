@@ -14,7 +14,7 @@ from kafkalog_reader.audits.recovery.duplicates import (
     refused_future,
 )
 from kafkalog_reader.audits.recovery.rule import ClusterTopics
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:

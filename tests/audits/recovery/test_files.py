@@ -25,7 +25,7 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 LOADS, OFFLINE, ENDS, NO_ROWS = "loads", "offline", "ends the broker", "no rows"
 """What a file causes; without rows the broker begins at 0."""

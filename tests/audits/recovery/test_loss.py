@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.segment_files import SegmentFiles
 
 RECORDS = 5
 BATCHES = 60

@@ -27,7 +27,7 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 GREATEST_INT, GREATEST_LONG = 2**31 - 1, 2**63 - 1
 

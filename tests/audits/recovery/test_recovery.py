@@ -11,7 +11,7 @@ from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
-from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 DIRECTORY: Final = PartitionDirectory(
     path="1/t-0", log_directory=LogDirectory(path="1"), topic="t", partition=0

@@ -18,7 +18,7 @@ from kafkalog_reader.audits.recovery.rule import (
     SINCE_2_8,
     StartRule,
 )
-from kafkalog_reader.io.evidence import LogDirectory
+from kafkalog_reader.io.directories import LogDirectory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ from kafkalog_reader.audits.recovery.retention import (
 )
 from kafkalog_reader.audits.recovery.rule import LogConfig, StartRule
 from kafkalog_reader.audits.recovery.segment import LoadingSegment, Recovered
-from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.segment_files import SegmentFiles
 
 NOW = 1_700_000_000_000
 HOUR = 3_600_000

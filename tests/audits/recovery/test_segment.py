@@ -17,9 +17,9 @@ from kafkalog_reader.audits.log.read_segment import ReadSegment
 from kafkalog_reader.audits.recovery.rule import LogConfig
 from kafkalog_reader.audits.recovery.segment import LoadingSegment, read_next_offset, recover
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.segment_files import SegmentFiles
 from kafkalog_reader.scan.scan import CHAIN, Scan
 
 BATCHES = st.lists(

@@ -8,9 +8,9 @@ import pytest
 
 from kafkalog_reader.audits.recovery.segment import LoadingSegment
 from kafkalog_reader.audits.recovery.sound_prefix import SoundPrefix, sound_prefix
-from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.segment_files import SegmentFiles
 from tests.tables.logs import batch, write_segment
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from kafkalog_reader.audits.recovery.outcome import StartFailure
 from kafkalog_reader.audits.recovery.segment import LoadingSegment
 from kafkalog_reader.audits.recovery.split import split_segment
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.segment_files import SegmentFiles
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,15 +15,15 @@ from fixtures.builder import EPOCH_MILLIS, cluster, replica
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.rule import ClusterTopics, StartRule
 from kafkalog_reader.audits.recovery.start import broker_key, predict_start, why_no_start
+from kafkalog_reader.io.directories import LogDirectory
 from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.io.evidence import LogDirectory
 from kafkalog_reader.tables.request import ReadRequest
 from tests.audits.recovery.logs import starts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 LOADS, OFFLINE, ABORTS, STRAY, EXPIRED = (
     StartOutcome.LOADS,
