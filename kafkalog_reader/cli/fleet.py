@@ -67,7 +67,7 @@ class Fleet:
         verbose: write every partition that is not sound in full, immediately.
         explain: show every round of every election.
         clusters: number of clusters supplied; if several, each partition is shown with its cluster.
-        options: options of the audit, to be printed behind the command.
+        options: options of the audit, to be printed after the command.
         is_selected: whether other partitions were not requested.
         no_plan: why no partition can have a plan; empty if they can.
         quorums: reads the quorums of controllers, once a copy of their log was audited.

@@ -146,12 +146,12 @@ class _Causes:
     def root(self, number: int) -> int:
         """The index of the root cause; its own index if nothing explains the finding."""
         passed = {number}
-        while (behind := self._behind(number)) is not None and behind not in passed:
-            passed.add(behind)
-            number = behind
+        while (cause := self._cause_of(number)) is not None and cause not in passed:
+            passed.add(cause)
+            number = cause
         return number
 
-    def _behind(self, number: int) -> int | None:
+    def _cause_of(self, number: int) -> int | None:
         each, _, partition, _ = self._found[number]
         named = self._by_name.get((each.directory, each.caused_by or ""))
         if named is not None:

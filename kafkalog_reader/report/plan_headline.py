@@ -41,6 +41,8 @@ def headline(plan: Plan) -> str:
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
     answer = with_quorums(plan, answer)
     answer = " ".join((answer, *went_back_texts(plan), *older_disk_texts(plan)))
+    if plan.running and plan.has_work:
+        answer = f"{_running(plan)} By these copies: {_lowered(answer)}"
     if plan.may_lack_metadata:
         answer = f"{_METADATA_ABSENT}{_lowered(answer)}"
     if plan.exchanged:
@@ -57,6 +59,19 @@ def headline(plan: Plan) -> str:
     return (
         f"{said[0].upper()}{said[1:]}. If {it} {exists}, supply what is missing and make this plan "
         f"again. Only if {it} {is_} lost: {_lowered(answer)}"
+    )
+
+
+def _running(plan: Plan) -> str:
+    """That copies are of different moments, and so is what is said about them."""
+    seem, were, run = ("seem", "they were", "they run")
+    if len(plan.running) == 1:
+        seem, were, run = ("seems", "it was", "it runs")
+    names = brokers_text(plan.running)
+    return (
+        f"{names[0].upper()}{names[1:]} {seem} to have run while {were} copied, before the others: "
+        f"while {run}, nothing has to be done. If every broker is stopped now, copy them again and "
+        "make this plan again."
     )
 
 
@@ -110,6 +125,7 @@ def _order(plan: Plan) -> str:
         return f"Starting broker {broker} removes {taken}."
     is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
     is_partial |= bool(plan.went_back or plan.empty_directories or [*older_disk_texts(plan)])
+    is_partial |= bool(plan.running)
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
     if plan.empty_directories:

@@ -65,10 +65,10 @@ def test_three_damaged_copies_are_merged_into_all_records(
     assert (merged_log["readableOffsets"], merged_log["lostRanges"]) == (4, [])
 
 
-def test_records_behind_the_same_damage_of_all_copies_are_kept(
+def test_records_after_the_same_damage_of_all_copies_are_kept(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every start cuts its log at the first batch; the three behind it are intact everywhere."""
+    """Every start cuts its log at the first batch; the three after it are intact everywhere."""
     root = damage(tmp_path / "brokers", dict.fromkeys(BYTES, 65))
     planned = run("plan", root, "--topic", "t").out
     said = " ".join(planned.split())

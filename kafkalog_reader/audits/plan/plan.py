@@ -64,6 +64,7 @@ class Plan:
         exchanged: which paths were given with each other's node ids: the labels are wrong, or the
             disks of brokers are exchanged; empty if none were.
         older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
+        running: brokers that ran while they were copied, before others.
         quorums: of the controllers whose metadata log was supplied.
     """
 
@@ -85,6 +86,7 @@ class Plan:
     advised: frozenset[str] = frozenset()
     exchanged: str = ""
     older_disks: Mapping[int, OlderDisk] = field(default_factory=dict)
+    running: tuple[int, ...] = ()
     quorums: tuple[QuorumAudit, ...] = ()
 
     @property
@@ -342,6 +344,7 @@ def plan_of(
     advised: Iterable[str] = (),
     exchanged: str = "",
     older_disks: Mapping[int, OlderDisk] | None = None,
+    running: Sequence[int] = (),
     quorums: Iterable[QuorumAudit] = (),
 ) -> Plan:
     """Make one procedure for all partitions.
@@ -362,6 +365,7 @@ def plan_of(
         advised: partitions about which ``replica-diff`` prints what to do before a start.
         exchanged: which paths were given with each other's node ids.
         older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
+        running: brokers that ran while they were copied, before others.
         quorums: of the controllers whose metadata log was supplied.
     """
     choices, unanswered = [], []
@@ -406,6 +410,7 @@ def plan_of(
         advised=frozenset(advised),
         exchanged=exchanged,
         older_disks=older_disks or {},
+        running=tuple(running),
         quorums=tuple(quorums),
     )
 
