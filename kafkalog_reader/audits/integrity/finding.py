@@ -32,7 +32,7 @@ class Finding:
             None if not applicable.
         caused_by: code and place of the finding that causes this one.
         repairs: how to carry out the first of its actions.
-        partitions: all that one finding about a log directory is about; empty for any other.
+        partitions: those of which it says that no copy was supplied; empty for any other.
     """
 
     code: str

@@ -173,11 +173,17 @@ def _elsewhere(
 ) -> Finding:
     """KL-012 of all partitions whose brokers, or log directories, were not all supplied."""
     names = [shown(each.name) for each in partitions[:_NAMED]]
+    text = without_copy_text(partitions)
+    kept = [each for each in partitions if each.held_below]
+    if folders := [shown(copy.path) for each in kept for copy in (*each.moved, *each.renamed)]:
+        more = f" and {len(folders) - 1:,} more" if folders[1:] else ""
+        text += f"; folders that no broker loads may hold their records: {folders[0]}{more}"
     found = finding(
         REPLICA_NOT_SUPPLIED,
-        without_copy_text(partitions),
+        text,
         severity="H" if are_expected else "I",
         directory=PartitionDirectory.whole(root),
         evidence={"partitions": len(partitions), "first": ", ".join(names)},
     )
-    return replace(found, partitions=tuple((e.topic, e.partition) for e in partitions))
+    lost = (each for each in partitions if each not in kept)
+    return replace(found, partitions=tuple((each.topic, each.partition) for each in lost))
