@@ -273,7 +273,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
         )
         if names := not_here_names(plan):
             texts.append(f"Without those copies, nothing is left of {names}.")
-    texts += [text for broker in start.brokers for text in missing_folder_texts(plan, broker)]
+    texts += missing_folder_texts(plan, start.brokers)
     moved = {(choice.name, broker) for choice, broker in plan.set_aside}
     moved |= {(each.choice.name, each.broker_id) for each in plan.order.replaced}
     texts += [

@@ -53,7 +53,7 @@ def test_a_broker_without_a_replica_is_never_to_lead(tmp_path: Path) -> None:
 def test_no_log_directory_is_named_of_brokers_without_any(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """t is left over on broker 4 from a reassignment; the disks of brokers 1 and 3 are lost."""
+    """Broker 4 has t left over from a reassignment; the disks of brokers 1 and 3 are lost."""
     states = [
         PartitionState(replicas=(1, 3), in_sync=(3, 1), leader=3, leader_epoch=1),
         PartitionState(

@@ -42,8 +42,10 @@ def audit_unit(
         quick=quick,
         started_at=request.started_at,
         misnamed=unit.misnamed,
+        moments=unit.moments,
     )
-    return replace(audit, lacking=unit.lacking, replaced=unit.replaced, commits=unit.commits)
+    lacking = tuple(sorted({*unit.lacking, *audit.to_copy_again}))
+    return replace(audit, lacking=lacking, replaced=unit.replaced, commits=unit.commits)
 
 
 def audit_compared(
@@ -58,5 +60,6 @@ def audit_compared(
         rule=rule_named(request.rule),
         started_at=request.started_at,
         misnamed=unit.misnamed,
+        moments=unit.moments,
     )
     return replace(audit, commits=unit.commits)

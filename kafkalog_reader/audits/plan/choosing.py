@@ -109,10 +109,16 @@ def choice_of(
     equals = _equals(audit, best, held)
     membership = audit.membership
     assigned = () if membership is None else membership.replicas
-    not_supplied = tuple(each for each in assigned if each not in {*brokers, *lacking})
+    outdated = {
+        _broker(replica): replica
+        for replica in (alone.replicas[0] for alone in audit.outdated)
+        if replica.broker_id in audit.to_copy_again
+    }
+    here = {*brokers, *lacking, *outdated}
+    not_supplied = tuple(each for each in assigned if each not in here)
     not_compared = frozenset(_broker(alone.replicas[0]) for alone in audit.set_aside) - {-1}
     outvoted = _outvoted(audit, best)
-    aside = _moved_away(audit, best) | not_compared | outvoted
+    aside = _moved_away(audit, best) | not_compared | outvoted | frozenset(outdated)
     others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
     lacking_start = {_broker(each) for each in best.without_start}
     lost_at_start = start_losses(audit)
@@ -147,9 +153,11 @@ def choice_of(
             for each in held
             if _broker(each.candidate) not in equals
         ),
-        other_rules=tuple(
-            dict.fromkeys(rule.value for each in best.followers for rule, _ in each.otherwise)
-        ),
+        spoiled={
+            _broker(each.follower): tuple(rule.value for rule in each.spoiling)
+            for each in best.followers
+            if _is_spoiled(each, best)
+        },
         zeros_at_end=audit.zeros_at_end,
         merge=audit.merge,
         repairs=_without_markers(found, lost_at_start)
@@ -166,6 +174,7 @@ def choice_of(
         set_aside=aside,
         not_compared=not_compared,
         outvoted=outvoted,
+        outdated=frozenset(outdated),
         start_losses=lost_at_start,
         expiring_later=tuple(
             sorted(
@@ -180,9 +189,13 @@ def choice_of(
         },
         log_start_rows={
             broker: _log_start_rows(root)
-            for broker, root in (*zip(brokers, roots, strict=True), *lacking_roots.items())
+            for broker, root in (
+                *zip(brokers, roots, strict=True),
+                *lacking_roots.items(),
+                *((each, copy.directory.log_directory) for each, copy in outdated.items()),
+            )
         },
-        paths=dict(zip(brokers, (each.directory.path for each in replicas), strict=True)),
+        paths={_broker(each): each.directory.path for each in (*replicas, *outdated.values())},
         new_paths={
             broker: posixpath.join(root.path, f"{topic}-{partition}")
             for broker, root in lacking_roots.items()
@@ -191,15 +204,7 @@ def choice_of(
         allows_unclean=allows_unclean,
         is_sound=not best.candidate.damaged,
         unreadable_from=unreadable_from,
-        stay_damaged=tuple(
-            sorted(
-                _broker(each.follower)
-                for each in best.followers
-                if unreadable_from is None
-                and each.follower.unreadable_from is not None
-                and _broker(each.follower) not in aside
-            )
-        ),
+        damaged=_damaged(best, equals, aside),
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
         cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
     )
@@ -308,6 +313,15 @@ def _unreadable_from(held: Iterable[Election], leaders: Collection[int]) -> int 
     )
 
 
+def _damaged(best: Election, leaders: Collection[int], aside: Collection[int]) -> tuple[int, ...]:
+    """Brokers whose copy is made again because it is damaged, where another one is whole."""
+    if best.heirs and len(leaders) == 1:
+        heirs = {_broker(each) for each in best.heirs}
+        return () if heirs & {*aside} else (_broker(best.candidate),)
+    copies = {_broker(each) for each in best.keeping_damage}
+    return tuple(sorted(copies - {*leaders, *aside}))
+
+
 def _lost_by_steps(
     audit: PartitionAudit, election: Election, aside: Collection[int], apart: Collection[int]
 ) -> tuple[LostRecords, ...]:
@@ -363,7 +377,10 @@ def _lost_with_torn_batch(audit: PartitionAudit) -> Iterator[LostRecords]:
 
 
 def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
-    """Brokers whose copy prevents a start, theirs or a log directory's, or never gets in sync."""
+    """Brokers whose copy prevents a start, theirs or a log directory's, or never gets in sync.
+
+    Also where it only may stay different, or out of sync, by the rule that its broker follows.
+    """
     failing = frozenset(
         _broker(replica)
         for replica in audit.replicas
@@ -372,8 +389,17 @@ def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
     return failing | {
         _broker(each.follower)
         for each in election.followers
-        if each.following.outcome in _NEEDS_EMPTY_LOG
+        if each.following.outcome in _NEEDS_EMPTY_LOG or _is_spoiled(each, election)
     }
+
+
+def _is_spoiled(outcome: FollowerOutcome, election: Election) -> bool:
+    """Whether a copy gets equal to the leader's by the likeliest rule only.
+
+    Not where the leader's log is damaged: no copy can be made of that.
+    """
+    is_readable = election.candidate.unreadable_from is None
+    return is_readable and outcome.becomes_equal and bool(outcome.spoiling)
 
 
 def _outvoted(audit: PartitionAudit, election: Election) -> frozenset[int]:

@@ -64,6 +64,7 @@ class Plan:
         exchanged: which paths were given with each other's node ids: the labels are wrong, or the
             disks of brokers are exchanged; empty if none were.
         older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
+        running: brokers that ran while they were copied, before others.
         quorums: of the controllers whose metadata log was supplied.
     """
 
@@ -85,6 +86,7 @@ class Plan:
     advised: frozenset[str] = frozenset()
     exchanged: str = ""
     older_disks: Mapping[int, OlderDisk] = field(default_factory=dict)
+    running: tuple[int, ...] = ()
     quorums: tuple[QuorumAudit, ...] = ()
 
     @property
@@ -168,7 +170,7 @@ class Plan:
             each.choice
             for start in self.order.starts
             for each in start.settled
-            if each.choice.preferred_leader not in (None, *each.leaders)
+            if each.choice.preferred_leader not in (None, *{*each.leaders} - {*each.choice.damaged})
             and each.choice.preferred_leader in self.brokers
         )
 
@@ -247,7 +249,7 @@ class Plan:
         """Partitions about which the plan says what is lost, or in what order to start."""
         if not self.has_work:
             return frozenset()
-        if self.waits_for_files:  # the steps are about these alone
+        if self.files_first or self.renamed:  # the plan is about these alone
             replaced = {c.name for c in self.waiting if c.merge is not None or c.renames}
             return frozenset(replaced | {each.name for each in self.files_first})
         named = {each.name for each in (*self.start_losses, *self.tails)}
@@ -256,7 +258,7 @@ class Plan:
         named |= {each.choice.name for each in self.order.replaced}
         named |= {c.name for c in self.choices if c.lost or c.refetching or c.epoch_rows}
         named |= {c.name for c in self.reassigned}
-        named -= {c.name for c in self.choices if c.unreadable_from is not None or c.stay_damaged}
+        named -= {c.name for c in self.unreadable}
         return frozenset(named | {c.name for c in self.merged})
 
     @property
@@ -279,7 +281,7 @@ class Plan:
     @property
     def unreadable(self) -> tuple[Choice, ...]:
         """Partitions whose leader has damage that consumers and new copies do not get past."""
-        return tuple(c for c in self.choices if c.unreadable_from is not None)
+        return tuple(c for c in self.choices if c.stays_unreadable)
 
     @property
     def merged(self) -> tuple[Choice, ...]:
@@ -342,6 +344,7 @@ def plan_of(
     advised: Iterable[str] = (),
     exchanged: str = "",
     older_disks: Mapping[int, OlderDisk] | None = None,
+    running: Sequence[int] = (),
     quorums: Iterable[QuorumAudit] = (),
 ) -> Plan:
     """Make one procedure for all partitions.
@@ -362,6 +365,7 @@ def plan_of(
         advised: partitions about which ``replica-diff`` prints what to do before a start.
         exchanged: which paths were given with each other's node ids.
         older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
+        running: brokers that ran while they were copied, before others.
         quorums: of the controllers whose metadata log was supplied.
     """
     choices, unanswered = [], []
@@ -384,7 +388,8 @@ def plan_of(
     order = start_order(choices, brokers | absent)
     replaced = {each.choice.name for each in order.replaced}
     choices = [
-        replace(c, lost=c.lost_with_copies, apart=()) if c.name in replaced else c for c in choices
+        replace(c, lost=c.lost_with_copies, apart=(), damaged=()) if c.name in replaced else c
+        for c in choices
     ]
     return Plan(
         paths=tuple(paths),
@@ -405,6 +410,7 @@ def plan_of(
         advised=frozenset(advised),
         exchanged=exchanged,
         older_disks=older_disks or {},
+        running=tuple(running),
         quorums=tuple(quorums),
     )
 

@@ -1,4 +1,4 @@
-"""The order of elections: section 4.8 of the reference, one criterion after the other."""
+"""The order of elections: section 4.9 of the reference, one criterion after the other."""
 
 from __future__ import annotations
 
@@ -145,8 +145,8 @@ WORSE: list[dict[str, Any]] = [
 ]
 """What speaks against a leader, the worst first (reference, 4.9).
 
-Membership comes earlier than there: no record that was not committed justifies an unclean election.
-Only damage before committed records does: consumers stop there, and it stays on a leader for ever.
+No record that was not committed justifies an unclean election. Damage before committed records
+does: consumers stop there, and it stays on a leader for ever.
 """
 
 
@@ -160,7 +160,7 @@ def test_each_criterion_outweighs_all_that_come_after_it(number: int) -> None:
     assert order(ranked([worse, election(2)])) == [2, 1]
 
 
-def test_damage_behind_what_was_committed_justifies_no_unclean_election() -> None:
+def test_damage_after_what_was_committed_justifies_no_unclean_election() -> None:
     damaged = election(1, unreadable_from=5, damaged=1)
     assert order(ranked([election(2, is_member=False), damaged])) == [1, 2]
 
