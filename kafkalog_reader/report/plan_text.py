@@ -11,6 +11,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.lost_already_text import lost_already_text
+from kafkalog_reader.report.membership_text import reassignment_text
 from kafkalog_reader.report.open_finding_text import (
     open_finding_lines,
     several_text,
@@ -36,7 +37,7 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
     """The whole plan."""
     yield from plan_summary_lines(plan, columns)
     yield from open_finding_lines(plan, columns)
-    for text in _retention_texts(plan):
+    for text in (*_reassignment_texts(plan), *_retention_texts(plan)):
         yield ()
         yield from wrapped(text, columns, hanging=0)
     if not plan.has_work:
@@ -130,6 +131,23 @@ def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
         yield (
             f"The in-sync replicas (ISR) of {counted(count, 'partition', 'partitions')} are "
             f"{why}: this order is safe whatever they are{if_kept}."
+        )
+
+
+def _reassignment_texts(plan: Plan) -> Iterator[str]:
+    """Reassignments that the brokers go on with by themselves."""
+    moving = [choice for choice in plan.choices if choice.adding or choice.removing]
+    if moving:
+        named = [
+            f"{shown(each.name)} ({reassignment_text(each.adding, each.removing)})"
+            for each in moving[:_SHOWN]
+        ]
+        more = f" and {len(moving) - _SHOWN:,} more" if len(moving) > _SHOWN else ""
+        them = "It goes" if len(moving) == 1 else "They go"
+        yield (
+            f"In flight by the metadata log: a reassignment of {', '.join(named)}{more}. {them} on "
+            "by itself once the brokers run, and replicas that are being added lack records until "
+            "then."
         )
 
 
