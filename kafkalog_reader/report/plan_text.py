@@ -196,18 +196,19 @@ def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield (Span(f"... {len(said) - _SHOWN:,} more (--format json)"),)
     if not plan.has_no_answer:
         return
-    for each in [each for each in plan.unanswered if each.unknown_copies][:_SHOWN]:
-        yield from wrapped(shown(way_out_text(each)), columns, hanging=0)
+    with_way_out = [(each, text) for each in plan.unanswered if (text := way_out_text(each))]
+    for each, text in with_way_out[:_SHOWN]:
+        yield from wrapped(shown(text), columns, hanging=0)
         for command in way_out_commands(plan, each):
             yield from command_lines(command, columns, indent=4)
     waiting = sorted({broker for each in plan.unanswered for broker in each.brokers if broker >= 0})
     if waiting:
         their = "its" if len(waiting) == 1 else "their"
         these = "this partition" if len(plan.unanswered) == 1 else "these partitions"
-        text = (
-            f"Do not start {brokers_text(waiting)} before that is settled: {their} start also "
-            f"gives {these} a leader, and what that destroys is unknown."
-        )
+        why = f": {their} start also gives {these} a leader, and what that destroys is unknown"
+        if all(each.misplaced_copies for each in plan.unanswered):
+            why = ""
+        text = f"Do not start {brokers_text(waiting)} before that is settled{why}."
         yield from wrapped(text, columns, hanging=0)
 
 
