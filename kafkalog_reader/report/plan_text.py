@@ -11,13 +11,14 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.lost_already_text import lost_already_text
+from kafkalog_reader.report.membership_text import reassignment_text
 from kafkalog_reader.report.open_finding_text import (
     open_finding_lines,
-    partitions_text,
     several_text,
 )
 from kafkalog_reader.report.plan_headline import headline
-from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, counted, lost_text
+from kafkalog_reader.report.plan_step import brokers_text, counted
+from kafkalog_reader.report.plan_step_text import step_lines
 from kafkalog_reader.report.plan_steps import plan_steps, start_text
 from kafkalog_reader.report.plan_unseen_text import unseen_texts
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.plan import Plan
 
-_LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
-"""Steps that have a command for each partition or topic."""
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
 
@@ -38,7 +37,7 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
     """The whole plan."""
     yield from plan_summary_lines(plan, columns)
     yield from open_finding_lines(plan, columns)
-    for text in (*_rule_texts(plan), *_retention_texts(plan)):
+    for text in (*_reassignment_texts(plan), *_retention_texts(plan)):
         yield ()
         yield from wrapped(text, columns, hanging=0)
     if not plan.has_work:
@@ -50,9 +49,7 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
         stopped = ""
     text = f"Read all steps before the first. {stopped}Replace the words in capitals."
     yield from wrapped(text, columns, hanging=0)
-    for number, step in enumerate(plan_steps(plan), 1):
-        yield ()
-        yield from _step_lines(number, step, columns)
+    yield from step_lines(plan_steps(plan), columns)
 
 
 def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
@@ -137,19 +134,21 @@ def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
         )
 
 
-def _rule_texts(plan: Plan) -> Iterator[str]:
-    """That followers may be cut elsewhere, where the files do not show their rule."""
-    unsure = [choice for choice in plan.choices if choice.other_rules]
-    if "--rule" in plan.options or not unsure:
-        return
-    rules = dict.fromkeys(rule for choice in unsure for rule in choice.other_rules)
-    yield (
-        "The files do not show by which rule followers truncate; it depends on "
-        "inter.broker.protocol.version. The steps are for the likeliest rule: by "
-        f"{' or '.join(rules)}, followers of {partitions_text([shown(c.name) for c in unsure])} "
-        "are cut elsewhere, or never get in sync. Name the rule with --rule and read the plan "
-        "again."
-    )
+def _reassignment_texts(plan: Plan) -> Iterator[str]:
+    """Reassignments that the brokers go on with by themselves."""
+    moving = [choice for choice in plan.choices if choice.adding or choice.removing]
+    if moving:
+        named = [
+            f"{shown(each.name)} ({reassignment_text(each.adding, each.removing)})"
+            for each in moving[:_SHOWN]
+        ]
+        more = f" and {len(moving) - _SHOWN:,} more" if len(moving) > _SHOWN else ""
+        them = "It goes" if len(moving) == 1 else "They go"
+        yield (
+            f"In flight by the metadata log: a reassignment of {', '.join(named)}{more}. {them} on "
+            "by itself once the brokers run, and replicas that are being added lack records until "
+            "then."
+        )
 
 
 def _retention_texts(plan: Plan) -> Iterator[str]:
@@ -197,18 +196,19 @@ def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield (Span(f"... {len(said) - _SHOWN:,} more (--format json)"),)
     if not plan.has_no_answer:
         return
-    for each in [each for each in plan.unanswered if each.unknown_copies][:_SHOWN]:
-        yield from wrapped(shown(way_out_text(each)), columns, hanging=0)
+    with_way_out = [(each, text) for each in plan.unanswered if (text := way_out_text(each))]
+    for each, text in with_way_out[:_SHOWN]:
+        yield from wrapped(shown(text), columns, hanging=0)
         for command in way_out_commands(plan, each):
             yield from command_lines(command, columns, indent=4)
     waiting = sorted({broker for each in plan.unanswered for broker in each.brokers if broker >= 0})
     if waiting:
         their = "its" if len(waiting) == 1 else "their"
         these = "this partition" if len(plan.unanswered) == 1 else "these partitions"
-        text = (
-            f"Do not start {brokers_text(waiting)} before that is settled: {their} start also "
-            f"gives {these} a leader, and what that destroys is unknown."
-        )
+        why = f": {their} start also gives {these} a leader, and what that destroys is unknown"
+        if all(each.misplaced_copies for each in plan.unanswered):
+            why = ""
+        text = f"Do not start {brokers_text(waiting)} before that is settled{why}."
         yield from wrapped(text, columns, hanging=0)
 
 
@@ -238,54 +238,3 @@ def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield from wrapped(shown(text), columns, indent=2)
     if len(plan.forced) > _SHOWN:
         yield (Span(f"  ... {len(plan.forced) - _SHOWN:,} more (--format json)"),)
-
-
-def _step_lines(number: int, step: PlanStep, columns: int) -> Iterator[Line]:
-    beginning = (Span(f"{number}. ", Style.STRONG),)
-    yield from wrapped(step.title, columns, hanging=3, beginning=beginning)
-    for text in step.texts[:_SHOWN]:
-        yield from wrapped(text, columns, indent=3, hanging=0)
-    if len(step.texts) > _SHOWN:
-        yield (Span(f"   ... {len(step.texts) - _SHOWN:,} more (--format json)"),)
-    for choice, lost in step.lost[:_SHOWN]:
-        beginning = (Span("lost here: ", Style.LOST),)
-        yield from wrapped(lost_text(choice, lost), columns, indent=3, beginning=beginning)
-    if len(step.lost) > _SHOWN:
-        yield (Span(f"   ... {len(step.lost) - _SHOWN:,} more (--format json)"),)
-    if step.kind is StepKind.PREFERRED or step.election is None:
-        shown_commands = step.commands[:_SHOWN] if step.kind in _LONG else step.commands
-        for command in shown_commands:
-            yield from command_lines(command, columns, indent=5)
-        if len(shown_commands) < len(step.commands):
-            more = len(step.commands) - len(shown_commands)
-            yield (Span(f"     ... {more:,} more commands (--format script)"),)
-    yield from _check_lines(step, columns)
-    if step.kind is StepKind.START and step.election is not None:
-        text = (
-            "Where it still shows Leader: none after 30 seconds, elect; a partition that has a "
-            "leader is left alone by this:"
-        )
-        yield from wrapped(text, columns, indent=3, hanging=0)
-        for command in step.election.commands:
-            yield from command_lines(command, columns, indent=5)
-        yield from wrapped("Then check again.", columns, indent=3)
-
-
-def _check_lines(step: PlanStep, columns: int) -> Iterator[Line]:
-    if step.kind is StepKind.SAVE:
-        text = "Go on when each has ended with exit status 0, or when you know what it left out."
-        yield from wrapped(text, columns, indent=3, hanging=0)
-    if step.kind is StepKind.QUORUM:
-        text = "Run this, and do the steps that it prints, before any controller starts:"
-        yield (Span(f"   {text}"),)
-    elif step.checks:
-        yield (Span("   Before going on, this must show:"),)
-    if len(step.checks) > _SHOWN:
-        more = len(step.checks) - _SHOWN
-        yield (Span(f"     ... {more:,} more topics (--format script)"),)
-    for check in step.checks[-_SHOWN:]:
-        yield from command_lines(check.command, columns, indent=5)
-        for expected in () if step.kind is StepKind.QUORUM else check.expected[:_SHOWN]:
-            yield from wrapped(f"→ {expected}", columns, indent=7)
-        if len(check.expected) > _SHOWN:
-            yield (Span(f"       ... {len(check.expected) - _SHOWN:,} more (--format json)"),)

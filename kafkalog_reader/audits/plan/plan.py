@@ -170,7 +170,7 @@ class Plan:
             each.choice
             for start in self.order.starts
             for each in start.settled
-            if each.choice.preferred_leader not in (None, *each.leaders)
+            if each.choice.preferred_leader not in (None, *{*each.leaders} - {*each.choice.damaged})
             and each.choice.preferred_leader in self.brokers
         )
 
@@ -249,7 +249,7 @@ class Plan:
         """Partitions about which the plan says what is lost, or in what order to start."""
         if not self.has_work:
             return frozenset()
-        if self.waits_for_files:  # the steps are about these alone
+        if self.files_first or self.renamed:  # the plan is about these alone
             replaced = {c.name for c in self.waiting if c.merge is not None or c.renames}
             return frozenset(replaced | {each.name for each in self.files_first})
         named = {each.name for each in (*self.start_losses, *self.tails)}
@@ -258,7 +258,7 @@ class Plan:
         named |= {each.choice.name for each in self.order.replaced}
         named |= {c.name for c in self.choices if c.lost or c.refetching or c.epoch_rows}
         named |= {c.name for c in self.reassigned}
-        named -= {c.name for c in self.choices if c.unreadable_from is not None or c.stay_damaged}
+        named -= {c.name for c in self.unreadable}
         return frozenset(named | {c.name for c in self.merged})
 
     @property
@@ -281,7 +281,7 @@ class Plan:
     @property
     def unreadable(self) -> tuple[Choice, ...]:
         """Partitions whose leader has damage that consumers and new copies do not get past."""
-        return tuple(c for c in self.choices if c.unreadable_from is not None)
+        return tuple(c for c in self.choices if c.stays_unreadable)
 
     @property
     def merged(self) -> tuple[Choice, ...]:
@@ -388,7 +388,8 @@ def plan_of(
     order = start_order(choices, brokers | absent)
     replaced = {each.choice.name for each in order.replaced}
     choices = [
-        replace(c, lost=c.lost_with_copies, apart=()) if c.name in replaced else c for c in choices
+        replace(c, lost=c.lost_with_copies, apart=(), damaged=()) if c.name in replaced else c
+        for c in choices
     ]
     return Plan(
         paths=tuple(paths),
