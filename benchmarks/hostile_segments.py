@@ -1,4 +1,4 @@
-"""Segments that an adversary would write for a reader that continues behind damage."""
+"""Segments that an adversary would write for a reader that continues after damage."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _wrong(size: int) -> tuple[int, bytes]:
 
 
 def _short_claims(size: int) -> tuple[int, bytes]:
-    """Headers that claim no more than a few of those behind them."""
+    """Headers that claim no more than a few of those after them."""
     random = Random(5)
     block = b"".join(_header(5 + n, random.randrange(49, 400)) for n in range(100_000))
     return 0, (block * (size // len(block) + 1))[:size]

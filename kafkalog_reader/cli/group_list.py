@@ -19,6 +19,8 @@ MISSING: Final = "-"
 NO_EPOCH: Final = -1
 NO_COMMIT: Final = "no-commit"
 PENDING_COMMIT: Final = "pending-commit"
+_NAMED: Final = 3
+"""Maximum share groups in the line that names them."""
 WITHOUT_OFFSET: Final = (NO_COMMIT, PENDING_COMMIT)
 """Statuses of rows that have no committed offset."""
 MOVES_CONSUMERS: Final = (
@@ -226,6 +228,19 @@ def total_line(totals: Sequence[Row], rows: Sequence[Row], offsets_partitions: i
     return (
         f"{plural(len(totals), 'group')} with {plural(len(rows), 'partition')}{lag}{unknown_lag}; "
         f"read from {plural(offsets_partitions, 'partition')} of __consumer_offsets"
+    )
+
+
+def share_line(totals: Sequence[Row]) -> str:
+    """Where the positions of share groups are; empty without such groups."""
+    names = [shown(each["groupId"]) for each in totals if each["type"] == "share"]
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    what = "Share group" if len(names) == 1 else "Share groups"
+    return (
+        f"{what} {', '.join(names[:_NAMED])}{more}: kafkalog table share_groups, with the same "
+        "paths, shows the start offsets, which are in __share_group_state"
     )
 
 

@@ -18,6 +18,7 @@ from kafkalog_reader.cli.group_list import (
     WITHOUT_OFFSET,
     commit_lines,
     group_lines,
+    share_line,
     total_line,
     totals_of,
     with_groups_of,
@@ -98,7 +99,8 @@ def groups_command(
     its partitions. LAG counts up to the log end in the files of the best copy. A commit in a
     transaction counts if the transaction was committed. CONSUMER-ID, HOST and CLIENT-ID are those
     of the last member that had the partition. - means that it is unknown or that there is none.
-    NOTE names an offset that an open transaction will commit.
+    NOTE names an offset that an open transaction will commit. Share groups commit no offsets:
+    `kafkalog table share_groups` has where they are.
 
     --as-of shows the groups at an earlier time, as far as compaction kept their commits; log ends
     are those of the files. `kafkalog table group_commits` has every commit.
@@ -277,7 +279,9 @@ def _write_text(
         lines = [*group_lines(totals, screen), ""]
     elif not by and rows:
         lines = [*commit_lines(rows, screen), ""]
-    lines += textwrap.wrap(total_line(totals, rows, supplied_partitions), screen or 10_000)
+    columns = screen or 10_000
+    lines += textwrap.wrap(total_line(totals, rows, supplied_partitions), columns)
+    lines += textwrap.wrap(share_line(totals), columns)
     with standard_output() as sink:
         sink.writelines(f"{for_stdout(line)}\n".encode() for line in lines)
 

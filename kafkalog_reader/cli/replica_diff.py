@@ -21,7 +21,7 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.run import CLEAN, run, verbose_option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -81,23 +81,18 @@ def replica_diff(
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.audits.tables.root_units import RootUnit
     from kafkalog_reader.cli.audit_run import audits, fleet_of, requested
-    from kafkalog_reader.cli.changes import changes_command, old_and_new
+    from kafkalog_reader.cli.changes import old_and_new
     from kafkalog_reader.cli.directory_lines import directory_lines
     from kafkalog_reader.cli.screen import screen, write_lines
     from kafkalog_reader.cli.sides import Sides
     from kafkalog_reader.errors import UsageError
-    from kafkalog_reader.report.spans import plain
     from kafkalog_reader.tables.selection import no_partition
 
     times = old_and_new(paths)
     if times is not None:
         if records or export or quick or explain or options["rule"] or options["started_at"]:
             raise UsageError("old= and new= compare one broker with itself: give only selections")
-        status: int = click.get_current_context().invoke(
-            changes_command, old=times[0], new=times[1], output_format=output_format,
-            topic=options["topic"], partition=options["partition"],
-        )  # fmt: skip
-        return status
+        return _changes(*times, output_format, options)
     evidence, request = requested("divergence", paths, options)
     is_json = output_format == "json"
     fleet = fleet_of(paths, evidence, request, options, verbose=verbose, explain=explain)
@@ -124,9 +119,8 @@ def replica_diff(
                 listed = sides.add(audit)
                 if is_json:
                     _write_json(audit, found, listed)
-        if is_json:  # each object is a partition, so findings of directories go to standard error
-            for line in directory_lines(directories, screen().columns):
-                click.echo(plain(line), err=True)
+        if is_json:
+            _warn_of_directories(directories)
     finally:  # also after Ctrl-C: what was read
         if not is_json:
             write_lines(directory_lines(directories, screen().columns))
@@ -136,6 +130,27 @@ def replica_diff(
     if fleet.partitions == 0 and ended == CLEAN:
         raise no_partition("compare", evidence)
     return ended
+
+
+def _changes(old: str, new: str, output_format: str, options: Mapping[str, Any]) -> int:
+    """Compare one broker with itself, as ``kafkalog changes`` does."""
+    from kafkalog_reader.cli.changes import changes_command
+
+    status: int = click.get_current_context().invoke(
+        changes_command, old=old, new=new, output_format=output_format,
+        topic=options["topic"], partition=options["partition"],
+    )  # fmt: skip
+    return status
+
+
+def _warn_of_directories(found: Sequence[Finding]) -> None:
+    """Each JSON object is a partition: findings of directories go to standard error."""
+    from kafkalog_reader.cli.directory_lines import directory_lines
+    from kafkalog_reader.cli.screen import screen
+    from kafkalog_reader.report.spans import plain
+
+    for line in directory_lines(found, screen().columns):
+        click.echo(plain(line), err=True)
 
 
 def _write_json(

@@ -62,7 +62,9 @@ class _Payloads:
     """Batches whose uncompressed records are in one buffer, for ``UncompressedBatches``."""
 
     __slots__ = (
-        "payload_position", "payload_size", "problem", "problem_position", "row_end", "run"
+        "attributes", "base_offset", "base_sequence", "base_timestamp", "last_offset_delta",
+        "magic", "max_timestamp", "payload_position", "payload_size", "problem",
+        "problem_position", "records_count", "row_end", "run",
     )  # fmt: skip
 
     def __init__(
@@ -71,6 +73,14 @@ class _Payloads:
         self.run = run
         self.payload_position = payload_position
         self.payload_size = payload_size
+        self.base_offset = run.base_offset
+        self.last_offset_delta = run.last_offset_delta
+        self.base_timestamp = run.base_timestamp
+        self.max_timestamp = run.max_timestamp
+        self.magic = run.magic
+        self.attributes = run.attributes
+        self.base_sequence = run.base_sequence
+        self.records_count = run.records_count
         _, self.row_end = room_for(np.int64, run.count)
         _, self.problem = room_for(np.int32, run.count)
         _, self.problem_position = room_for(np.int64, run.count)
@@ -84,15 +94,12 @@ class _Payloads:
         np.subtract(run.size_in_bytes, HEADER_SIZE, out=size)
         return cls(run, position, size)
 
-    def put_behind_each_other(self, first: int, ends: list[int]) -> None:
+    def put_one_after_another(self, first: int, ends: list[int]) -> None:
         """Payloads of the batches from ``first`` on, one after another; ``ends`` has their ends."""
         stop = first + len(ends)
         starts = self.payload_position[first:stop]
         starts[0], starts[1:] = 0, ends[:-1]
         np.subtract(ends, starts, out=self.payload_size[first:stop])
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  the header's columns
-        return getattr(self.run, name)
 
 
 class DecodedRecords:
@@ -115,9 +122,9 @@ class DecodedRecords:
     def rows_before(self, position: int) -> int:
         """How many records are before the first batch that begins at or after a position."""
         for payloads, first, stop, row in self._parts:
-            behind = np.flatnonzero(payloads.run.position[first:stop] >= position)
-            if len(behind):
-                return int(payloads.row_end[first + behind[0] - 1]) if behind[0] else row
+            reaching = np.flatnonzero(payloads.run.position[first:stop] >= position)
+            if len(reaching):
+                return int(payloads.row_end[first + reaching[0] - 1]) if reaching[0] else row
         return self.columns.rows
 
     def of_batches(self, name: str) -> NDArray[Any]:
@@ -262,7 +269,7 @@ class RecordDecoder:
                 scratch = decompressor.scratch
                 batches = uncompressed_batches.UncompressedBatches(scratch, payloads)
             if ends:
-                payloads.put_behind_each_other(first, ends)
+                payloads.put_one_after_another(first, ends)
                 yield from self._decode(batches, payloads, first, first + len(ends))
             if damage is not None:
                 raise damage

@@ -15,6 +15,8 @@ from kafkalog_reader.io.checkpoints import checkpoint_path
 from kafkalog_reader.io.names import PARTITION_METADATA
 
 if TYPE_CHECKING:
+    import os
+
     from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.segment_files import SegmentFiles
 
@@ -44,7 +46,8 @@ def was_copied_while_written(
         ahead = Path(checkpoint_path(root, checkpoint)).stat()
     except OSError:
         return False
-    return ahead.st_mtime > copied_at and is_hot_copy(directory, last, last_timestamp)
+    is_later = _written_by(ahead) > copied_at
+    return is_later and is_hot_copy(directory, last, last_timestamp)
 
 
 def is_hot_copy(directory: PartitionDirectory, last: SegmentFiles, last_timestamp: int) -> bool:
@@ -69,6 +72,12 @@ def is_hot_copy(directory: PartitionDirectory, last: SegmentFiles, last_timestam
     is_copy = keeps_times or first.st_mtime > log.st_mtime - _COPIED_TOGETHER_SECONDS
     copied_at = log.st_ctime if archived_at is None else archived_at
     return is_copy and abs(copied_at - last_timestamp / 1000) < _WRITTEN_TO_SECONDS
+
+
+def _written_by(file: os.stat_result) -> float:
+    """When a file was written at the latest: archives and some file systems keep whole seconds."""
+    is_whole = file.st_mtime_ns % 10**9 == 0
+    return file.st_mtime + (_CLOCK_SECONDS if is_whole else 0)
 
 
 def _archived_at(directory: PartitionDirectory) -> float | None:

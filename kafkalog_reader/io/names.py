@@ -142,6 +142,18 @@ def parse_snapshot_file_name(name: str) -> int | None:
     return offset
 
 
+def is_replica_file(name: str) -> bool:
+    """Whether Kafka gives a file of a partition this name."""
+    return name in (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE) or any(
+        parsed is not None
+        for parsed in (
+            parse_segment_file_name(name),
+            parse_snapshot_file_name(name),
+            parse_metadata_snapshot_name(name),
+        )
+    )
+
+
 def segment_file_name(base_offset: int, kind: str, suffix: str | None = None) -> str:
     """The name that Kafka gives a segment's ``log``, ``index``, ``timeindex`` or ``txnindex``."""
     return f"{base_offset:020d}.{kind}" + (f".{suffix}" if suffix else "")

@@ -23,7 +23,7 @@ for _twin in (batch_fields, codes, primitives):
 SHARED: Final = (
     "message_fields", "payload_shapes", "record_batches", "record_columns", "records",
 )  # fmt: skip
-"""Modules that other modules of the kernel ``cimport``, each behind those that it needs."""
+"""Modules that other modules of the kernel ``cimport``, each after those that it needs."""
 try:
     for _name in SHARED:
         _module = import_module(f"{__name__}.{_name}_cy")

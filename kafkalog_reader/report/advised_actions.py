@@ -78,65 +78,64 @@ def actions_of(
     audit: PartitionAudit, found: Sequence[Finding], *, severities: str = "CH"
 ) -> tuple[AdvisedAction, ...]:
     """The actions of findings with some severities, each once, the least destructive first."""
+    asked = _asked(audit, [each for each in found if each.severity in severities])
+    return tuple(
+        _advised(audit, code, asked[code])
+        for code in sorted(asked, key=_URGENCY.__getitem__)
+        if not _is_pointless(audit, code, asked[code])
+        # that says what to look for before the start
+        and not (code == LOOK_FOR_A_COPY and DO_NOT_START in asked)
+    )
+
+
+def _asked(audit: PartitionAudit, found: Sequence[Finding]) -> dict[str, list[Finding]]:
+    """The actions that findings ask for, each with those findings."""
+    # Here the replicas are compared, and the table of candidates names the best.
+    has_others = len(audit.everyone) > 1 or bool(audit.lacking)
     asked: dict[str, list[Finding]] = {}
     for each in found:
-        if each.severity in severities and may_happen(audit, each):
-            for code in each.actions:
-                # Here the replicas are compared, and the table of candidates names the best.
-                has_others = len(audit.everyone) > 1 or bool(audit.lacking)
-                if code == COMPARE_REPLICAS and has_others and audit.elections:
-                    code = LET_BEST_LEAD
-                if code == LET_BEST_LEAD and not has_others:
-                    code = COMPARE_REPLICAS
-                asked.setdefault(code, []).append(each)
-    made = []
-    for code in sorted(asked, key=_URGENCY.__getitem__):
-        if _is_pointless(audit, code, asked[code]) or (
-            code == LOOK_FOR_A_COPY and DO_NOT_START in asked
-        ):
-            continue  # that says what to look for before the start
-        findings = asked[code]
-        replicas = _replicas(audit, findings)
-        if code == MOVE_COPY_ASIDE:
-            replicas = [each for each in replicas if may_move(audit, each)]
-        if code == WRITE_EPOCHS:  # of KL-517 it may be the leader's
-            written = {each for one in findings for each in files_to_write(audit, one)}
-            replicas = [each for each in audit.everyone if each in written]
-        brokers = _named(audit, replicas, findings)
-        where = joined_names(brokers) if brokers else "the broker"
-        best = audit.elections[0].candidate.name if audit.elections else ""
-        made.append(
-            AdvisedAction(
-                code=code,
-                text=(
-                    lead_text(audit)
-                    if code == LET_BEST_LEAD
-                    else f"before {where} may lead, run this again with the other copies"
-                    if code == COMPARE_REPLICAS
-                    else ACTIONS[code].text(
-                        where,
-                        best,
-                        are_several=len(brokers) > 1,
-                        until=until_text(audit, findings),
-                    )
-                ),
-                commands=tuple(
-                    dict.fromkeys(
-                        (
-                            *commands_of(code, audit, replicas),
-                            *repair_commands(
-                                repair
-                                for each in findings
-                                if each.actions[0] == code
-                                for repair in each.repairs
-                            ),
-                        )
-                    )
-                ),
-                codes=tuple(sorted({each.code for each in findings})),
-            )
-        )
-    return tuple(made)
+        if not may_happen(audit, each):
+            continue
+        for code in each.actions:
+            if code == COMPARE_REPLICAS and has_others and audit.elections:
+                code = LET_BEST_LEAD
+            if code == LET_BEST_LEAD and not has_others:
+                code = COMPARE_REPLICAS
+            asked.setdefault(code, []).append(each)
+    return asked
+
+
+def _advised(audit: PartitionAudit, code: str, findings: Sequence[Finding]) -> AdvisedAction:
+    replicas = _replicas(audit, findings)
+    if code == MOVE_COPY_ASIDE:
+        replicas = [each for each in replicas if may_move(audit, each)]
+    if code == WRITE_EPOCHS:  # of KL-517 it may be the leader's
+        written = {each for one in findings for each in files_to_write(audit, one)}
+        replicas = [each for each in audit.everyone if each in written]
+    repairs = (repair for each in findings if each.actions[0] == code for repair in each.repairs)
+    commands = (*commands_of(code, audit, replicas), *repair_commands(repairs))
+    return AdvisedAction(
+        code=code,
+        text=_text(audit, code, _named(audit, replicas, findings), findings),
+        commands=tuple(dict.fromkeys(commands)),
+        codes=tuple(sorted({each.code for each in findings})),
+    )
+
+
+def _text(
+    audit: PartitionAudit,
+    code: str,
+    brokers: Sequence[ReplicaAudit | _Broker],
+    findings: Sequence[Finding],
+) -> str:
+    if code == LET_BEST_LEAD:
+        return lead_text(audit)
+    where = joined_names(brokers) if brokers else "the broker"
+    if code == COMPARE_REPLICAS:
+        return f"before {where} may lead, run this again with the other copies"
+    best = audit.elections[0].candidate.name if audit.elections else ""
+    until = until_text(audit, findings)
+    return ACTIONS[code].text(where, best, are_several=len(brokers) > 1, until=until)
 
 
 def _is_pointless(audit: PartitionAudit, code: str, found: Sequence[Finding]) -> bool:
@@ -208,7 +207,7 @@ def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAu
 
 
 def _damaged_copies(difference: Difference) -> tuple[Replica, ...]:
-    """Copies where records cannot be read: damaged, or behind damage."""
+    """Copies where records cannot be read: damaged, or after damage."""
     is_hidden = difference.kind is DifferenceKind.HIDDEN
     return (*difference.damaged, *(difference.absent if is_hidden else ()))
 

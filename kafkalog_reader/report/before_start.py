@@ -96,7 +96,7 @@ def _with_lost_end(audit: PartitionAudit) -> list[ReplicaAudit]:
 
 def _missing(audit: PartitionAudit, found: Iterable[Finding]) -> tuple[int, int] | None:
     """Offsets that a checkpoint proves, and that no supplied copy holds."""
-    end = audit.readable_behind_end[1]
+    end = audit.readable_after_end[1]
     stops = [each.next_offset or 0 for each in found if each.code in _LOST_ENDS]
     highest = max(stops, default=0)
     return (end, highest) if highest > end else None

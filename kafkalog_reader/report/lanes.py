@@ -41,7 +41,7 @@ class Lane:
 
     Attributes:
         checkpoint_above: the checkpointed high watermark if the log ends below it.
-        next_offset: the log end: one past its last batch, also behind damage.
+        next_offset: the log end: one past its last batch, also after damage.
         end_after_start: the log end that its broker sees after its next start; None if it has none.
     """
 

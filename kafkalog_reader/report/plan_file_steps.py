@@ -54,6 +54,11 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
     if loss is not None and loss.is_down:
         whose = "the log directory of " if loss.outcome is StartOutcome.DIRECTORY_OFFLINE else ""
         why = f"With this copy {whose}broker {broker} does not come up: {loss.reason}."
+    elif broker in choice.outdated:
+        why = (
+            "This copy is of a topic that was deleted: the one of this name that exists now has "
+            "another topic id. If somebody needs its records, save them first (kafkalog salvage)."
+        )
     elif broker in choice.not_compared:
         why = (
             "This copy cannot be compared with the others, and a follower fetches nothing again "

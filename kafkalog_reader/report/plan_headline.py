@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import METADATA_BEHIND
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.plan.at_stake import at_stake
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import lost_words
@@ -41,6 +42,8 @@ def headline(plan: Plan) -> str:
     answer = " ".join(filter(None, (_headline(plan), lost_already_text(plan))))
     answer = with_quorums(plan, answer)
     answer = " ".join((answer, *went_back_texts(plan), *older_disk_texts(plan)))
+    if plan.running and plan.has_work:
+        answer = f"{_running(plan)} By these copies: {_lowered(answer)}"
     if plan.may_lack_metadata:
         answer = f"{_METADATA_ABSENT}{_lowered(answer)}"
     if plan.exchanged:
@@ -57,6 +60,19 @@ def headline(plan: Plan) -> str:
     return (
         f"{said[0].upper()}{said[1:]}. If {it} {exists}, supply what is missing and make this plan "
         f"again. Only if {it} {is_} lost: {_lowered(answer)}"
+    )
+
+
+def _running(plan: Plan) -> str:
+    """That copies are of different moments, and so is what is said about them."""
+    seem, were, run = ("seem", "they were", "they run")
+    if len(plan.running) == 1:
+        seem, were, run = ("seems", "it was", "it runs")
+    names = brokers_text(plan.running)
+    return (
+        f"{names[0].upper()}{names[1:]} {seem} to have run while {were} copied, before the others: "
+        f"while {run}, nothing has to be done. If every broker is stopped now, copy them again and "
+        "make this plan again."
     )
 
 
@@ -110,6 +126,7 @@ def _order(plan: Plan) -> str:
         return f"Starting broker {broker} removes {taken}."
     is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
     is_partial |= bool(plan.went_back or plan.empty_directories or [*older_disk_texts(plan)])
+    is_partial |= bool(plan.running)
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
     if plan.empty_directories:
@@ -137,12 +154,25 @@ def _order(plan: Plan) -> str:
         what = "No whole record" if plan.tails else "Nothing"
         if is_partial:
             what = "No supplied record"
-        return f"{order} {what} is lost then{but}."
+        return f"{order} {what} is lost then{but}.{_at_stake_text(plan)}"
     supplied = ", of what was supplied" if is_partial else ""
     text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
     if plan.unreadable:
         text = f"{text} And {_unreadable(plan)}."
     return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
+
+
+def _at_stake_text(plan: Plan) -> str:
+    """What another order can lose; whoever can do without it need not keep to this one."""
+    stake = at_stake(plan)
+    if not stake.records:
+        return ""
+    names = partitions_text([*map(shown, stake.names)])
+    text = f" Another order can lose {lost_words(stake.records)} ({names})"
+    may_be_committed = stake.records.known or stake.records.possible or stake.records.damaged
+    if stake.is_all and not may_be_committed:
+        text += f": if that does not matter, start {brokers_text(plan.brokers)} in any order"
+    return f"{text}."
 
 
 def _preparations(plan: Plan) -> Iterator[str]:

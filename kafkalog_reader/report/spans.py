@@ -69,10 +69,10 @@ def wrapped(
         break_long_words=False,
         break_on_hyphens=False,
     ) or [blank]
-    behind = first[len(blank) + len(placeholder) :]
-    if before != before.rstrip() and behind.startswith(before[len(before.rstrip()) :]):
-        behind = behind[len(before) - len(before.rstrip()) :]
-    yield (Span(blank), *beginning, Span(behind))
+    following = first[len(blank) + len(placeholder) :]
+    if before != before.rstrip() and following.startswith(before[len(before.rstrip()) :]):
+        following = following[len(before) - len(before.rstrip()) :]
+    yield (Span(blank), *beginning, Span(following))
     for line in rest:
         yield (Span(line),)
 

@@ -61,7 +61,7 @@ def with_merge_outcome(audit: PartitionAudit, found: Iterable[Finding] = ()) -> 
 
 
 def _frees_of_damage(audit: PartitionAudit, outcome: MergeOutcome) -> bool:
-    """Whether a merged log keeps what no start keeps: readable records behind damage."""
+    """Whether a merged log keeps what no start keeps: readable records after damage."""
     if not outcome.readable_offsets:
         return False
     if not audit.is_only_replica:

@@ -107,22 +107,22 @@ class Resynchronisation:
                 self._finder.give_up(len(suspects))
                 return None
             number = int(suspects[0])
-            following = self._hidden_behind(run, number)
+            following = self._hidden_after(run, number)
             if following is not None:
                 return number, following
 
-    def _hidden_behind(self, run: BatchRun, number: int) -> int | None:
+    def _hidden_after(self, run: BatchRun, number: int) -> int | None:
         """Where a sound batch begins that the batch's length skips; None if there is none."""
         position = int(run.position[number])
         end = position + int(run.size_in_bytes[number])
         self._settled = end
         self._searches += 1
         last_offset = int(run.last_offset[number])
-        behind = self._finder.batch_at(end) if end < self._stop else None
-        if behind is not None or end == self._stop:
+        following = self._finder.batch_at(end) if end < self._stop else None
+        if following is not None or end == self._stop:
             first = self._finder.highest_offset + 1
-            if behind is not None:
-                first = behind
+            if following is not None:
+                first = following
             if first <= last_offset + 1:
                 return None
             found = self._finder.search(position + 1, end, last_offset + 1, first - 1)
@@ -162,11 +162,11 @@ class Resynchronisation:
             if chain.skippable and self._finder.batch_at(own_end) is not None:
                 following = own_end
             else:
-                following = self._next_sound(position, self._lowest_behind(position))
+                following = self._next_sound(position, self._lowest_after(position))
         region = self._region(position, following, chain.end, chain.problem)
         return replace(region, magic=chain.magic)
 
-    def _lowest_behind(self, position: int) -> int:
+    def _lowest_after(self, position: int) -> int:
         """The lowest offset after a damaged entry: above its own offset if it is compressed.
 
         Codecs store incompressible data unchanged: messages inside such a wrapper look sound,

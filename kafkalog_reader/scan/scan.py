@@ -104,12 +104,12 @@ class Scan:
         self._progress = progress
         self._context = context
         self._chain: BatchChain | None = None
-        self._behind: Resynchronisation | None = None
+        self._resynchronisation: Resynchronisation | None = None
 
     @property
     def given_up(self) -> int:
         """Damaged batches since the last region that were not searched, to limit the work."""
-        return 0 if self._behind is None else self._behind.given_up
+        return 0 if self._resynchronisation is None else self._resynchronisation.given_up
 
     def pass_over(self, stop: int, last_offset: int) -> None:
         """Leave batches that were offered out of the runs that follow.
@@ -163,7 +163,9 @@ class Scan:
 
     def _chains_and_regions(self, segment: SegmentFiles) -> Iterator[Found]:
         stop = (segment.log_size or 0) if self._stop is None else self._stop
-        behind = self._behind = Resynchronisation(segment, self._start, stop, context=self._context)
+        resynchronisation = self._resynchronisation = Resynchronisation(
+            segment, self._start, stop, context=self._context
+        )
         is_damaged, position = False, self._start
         try:
             if self._policy.check_crc and not self._policy.keep_bytes:
@@ -185,36 +187,36 @@ class Scan:
                 yield region
                 if not region.goes_on:
                     return
-                behind.go_on_at(region.stop)
+                resynchronisation.go_on_at(region.stop)
                 position = region.stop
         finally:
-            behind.close()
+            resynchronisation.close()
 
     def _chain_from(self, position: int, stop: int, *, is_damaged: bool) -> BatchChain:
-        assert self._behind is not None
+        assert self._resynchronisation is not None
         self._chain = BatchChain(
             self._path,
             position,
             stop,
             check_crc=self._policy.check_crc,
             offer_windows=self._policy.offer_windows,
-            lowest_offset=self._behind.lowest_offset(),
+            lowest_offset=self._resynchronisation.lowest_offset(),
             progress=self._progress,
             window_size=self._policy.window_size,
             context=self._context,
             first_read=_FIRST_READ if is_damaged else self._policy.window_size,
-            large=self._behind.large,
+            large=self._resynchronisation.large,
         )
         return self._chain
 
     def _up_to_region(self, chain: BatchChain) -> Generator[Found, None, UnreadableRegion | None]:
         """Yield the batches of a chain; return the unreadable region after them, if any."""
-        behind = self._behind
-        assert behind is not None
+        resynchronisation = self._resynchronisation
+        assert resynchronisation is not None
         for found in chain:
             hidden = None
             if self._policy.check_crc and isinstance(found, BatchRun):
-                hidden = behind.hiding_batch(found)
+                hidden = resynchronisation.hiding_batch(found)
             if hidden is None or not isinstance(found, BatchRun):
                 self._note(found)
                 yield found
@@ -224,8 +226,8 @@ class Scan:
                 before = found.taken(slice(0, number))
                 self._note(before)
                 yield before
-            return behind.region_of_batch(found, number, following)
-        return None if chain.end is ScanEnd.COMPLETE else behind.region_of_end(chain)
+            return resynchronisation.region_of_batch(found, number, following)
+        return None if chain.end is ScanEnd.COMPLETE else resynchronisation.region_of_end(chain)
 
     def _sound_runs(self, stop: int) -> Iterator[BatchRun]:
         """Yield batches that can be read without keeping their bytes, up to the first damage.
@@ -265,5 +267,5 @@ class Scan:
 
     def _reached(self, last_offset: int) -> None:
         self.next_offset = min(last_offset, MAX_OFFSET - 1) + 1
-        if self._behind is not None:
-            self._behind.next_offset = self.next_offset
+        if self._resynchronisation is not None:
+            self._resynchronisation.next_offset = self.next_offset

@@ -24,7 +24,7 @@ class SegmentSlice:
         from_offset, to_offset: the requested records; half-open, None means unbounded.
         is_log_end: nothing of the replica follows, so that a torn batch at the end is not damage.
         expected_end: where other files prove that the log ends; None if they do not.
-        behind: base offset of the segment that follows; None after the last one.
+        next_base: base offset of the segment that follows; None after the last one.
         begins_log: whether it is the first segment of the log.
         may_be_cleaned: whether compaction may have left gaps between offsets.
     """
@@ -37,7 +37,7 @@ class SegmentSlice:
     to_offset: int | None = None
     is_log_end: bool = False
     expected_end: ExpectedEnd | None = None
-    behind: int | None = None
+    next_base: int | None = None
     begins_log: bool = False
     may_be_cleaned: bool = True
 

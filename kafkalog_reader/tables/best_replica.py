@@ -66,7 +66,7 @@ def best_and_lacking(
     Of equal copies, the one whose log begins first.
 
     Also the offsets of other copies that it lacks: before its first segment, unless its log start
-    was moved, and up to their last batch behind damage. None if no copy can be read and ``damage``
+    was moved, and up to their last batch after damage. None if no copy can be read and ``damage``
     skips those that cannot.
 
     Raises:

@@ -18,6 +18,7 @@ from kafkalog_reader.format.messages.decoder import MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value, unknown_type
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import OFFSETS_TOPIC
+from kafkalog_reader.tables.internal_record import place_of, unreadable, value_version
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
 from kafkalog_reader.tables.record_rows import read_slice
 
@@ -124,22 +125,14 @@ def _stored(
 
 
 def _decoded(record: Mapping[str, Any]) -> GroupRecord:
-    row = {
-        "clusterId": record["clusterId"],
-        "brokerId": record["brokerId"],
-        "offsetsPartition": record["partition"],
-        "recordOffset": record["offset"],
-        "recordTimestamp": record["timestamp"],
-        "recordType": int.from_bytes(record["key"][:_TYPE_SIZE], signed=True),
-    }
+    row = place_of(record, "offsetsPartition")
+    row["recordType"] = int.from_bytes(record["key"][:_TYPE_SIZE], signed=True)
     found: dict[str, Any] = {}
     value = record["value"]
     try:
         key = decode_key(Family.GROUP, record["key"])
         if key.message is None:
-            problem = unknown_type(key.type)
-            row |= {"problem": problem, "key": record["key"], "value": value}
-            return GroupRecord(row=row)
+            return GroupRecord(row=row | unreadable(record, unknown_type(key.type)))
         found = {
             "name": key.message.name.removesuffix("Key"),
             "group_id": key.fields.get("groupId", key.fields.get("group")),
@@ -151,7 +144,5 @@ def _decoded(record: Mapping[str, Any]) -> GroupRecord:
             row["valueVersion"] = decoded.version
             row["unknownTags"] = decoded.unknown_tags
     except MessageError as error:
-        row |= {"problem": str(error), "key": record["key"], "value": value}
-        if value is not None and len(value) >= _TYPE_SIZE:
-            row["valueVersion"] = int.from_bytes(value[:_TYPE_SIZE], signed=True)
+        row |= unreadable(record, str(error)) | value_version(record)
     return GroupRecord(row=row, **found)

@@ -124,6 +124,15 @@ def log_start_offset(directory: PartitionDirectory, first_base_offset: int) -> i
     return max(first_base_offset, checkpointed.get(key, 0))
 
 
+def _log_start(directory: PartitionDirectory, found: Sequence[SegmentFiles], damage: Damage) -> int:
+    """The log start; 0 if it cannot be read: more is shown then than consumers are."""
+    try:
+        return log_start_offset(directory, found[0].base_offset if found else 0)
+    except LocatedError as error:
+        damage.left_out(error)
+        return 0
+
+
 def slices_of(
     directory: PartitionDirectory,
     request: ReadRequest,
@@ -140,11 +149,7 @@ def slices_of(
         return
     lower, upper = request.offsets_of(directory.topic, directory.partition)
     if request.log_range_only:
-        try:
-            first_offset = found[0].base_offset if found else 0
-            lower = max(lower, log_start_offset(directory, first_offset))
-        except LocatedError as error:  # more is shown then than consumers are
-            damage.left_out(error)
+        lower = max(lower, _log_start(directory, found, damage))
     if expected is not None and not found:
         end = expected.of_log(directory)
         _check_without_batches(directory.path, 0, end, (lower, upper), damage, directory.context)
@@ -180,7 +185,7 @@ def slices_of(
             from_offset=max(lower, segment.from_offset),
             to_offset=min(stops, default=None),
             is_log_end=is_end and number == len(found) - 1,
-            behind=_base_behind(found, number),
+            next_base=_next_base(found, number),
             begins_log=number == 0,
             may_be_cleaned=may_be_cleaned,
             expected_end=(
@@ -191,7 +196,7 @@ def slices_of(
         )
 
 
-def _base_behind(found: Sequence[SegmentFiles], number: int) -> int | None:
+def _next_base(found: Sequence[SegmentFiles], number: int) -> int | None:
     """Where the segment after one begins; None where segments may overlap, as remote ones do."""
     if number + 1 == len(found) or found[number].to_offset is not None:
         return None

@@ -50,7 +50,7 @@ class OffsetWatch:
         self.may_fall = False
         self._slice = segment_slice
         self._damage = damage
-        self._limit = segment_limit(base, segment_slice.behind)
+        self._limit = segment_limit(base, segment_slice.next_base)
 
     def look(self, run: BatchRun) -> None:
         """Take the batches of a run; those with a wrong CRC show nothing."""
@@ -108,7 +108,7 @@ class OffsetWatch:
 def doubtful_batches(segment_slice: SegmentSlice) -> list[DoubtfulBatches]:
     """The batches of the whole segment of a slice whose offsets other evidence contradicts."""
     judged = SegmentOffsets(
-        segment_slice, segment_slice.behind, begins_log=segment_slice.begins_log
+        segment_slice, segment_slice.next_base, begins_log=segment_slice.begins_log
     )
     try:
         for run in _readable(segment_slice):

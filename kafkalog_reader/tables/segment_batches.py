@@ -111,5 +111,5 @@ class SegmentBatches:
         next_offset = region.next_offset
         self._damage.left_out(
             kind(region.description, region.where),
-            next_offset=self._segment_slice.behind if next_offset is None else next_offset,
+            next_offset=self._segment_slice.next_base if next_offset is None else next_offset,
         )

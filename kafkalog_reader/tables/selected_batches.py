@@ -282,6 +282,6 @@ def report_region(region: UnreadableRegion, segment_slice: SegmentSlice, damage:
     if segment_slice.is_log_end and region.is_unfinished:
         damage.log_ends(region)
         return
-    next_offset = segment_slice.behind if region.next_offset is None else region.next_offset
+    next_offset = segment_slice.next_base if region.next_offset is None else region.next_offset
     kind = UnsupportedFormatError if region.end is ScanEnd.UNKNOWN_MAGIC else CorruptRecordError
     damage.left_out(kind(region.description, region.where), next_offset=next_offset)

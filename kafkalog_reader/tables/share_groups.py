@@ -9,16 +9,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkalog_reader.format.messages.decoder import MessageError
-from kafkalog_reader.format.messages.records import decode_key, decode_value, unknown_type
+from kafkalog_reader.format.messages.records import (
+    DecodedMessage,
+    decode_key,
+    decode_value,
+    unknown_type,
+)
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import SHARE_GROUP_STATE_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.tables.internal_topic import (
-    selects_all,
-)
+from kafkalog_reader.tables.internal_record import place_of, unreadable, value_version
+from kafkalog_reader.tables.internal_topic import selects_all
 from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.rows import build_from_dicts
-from kafkalog_reader.tables.schemas.groups import SHARE_GROUPS
+from kafkalog_reader.tables.schemas.share_groups import SHARE_GROUPS
 from kafkalog_reader.tables.share_batches import StateBatch, combined
 from kafkalog_reader.tables.topic_names import topic_names
 from kafkalog_reader.tables.unset_fields import UNSET, number_or_none, time_or_none
@@ -33,7 +37,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Column
 
 _SNAPSHOT: Final = 0
-_TYPE_SIZE: Final = 2
 _BATCHES_KEPT: Final = 10_000
 _Key = tuple[str, str, int]
 """Group, topic id, partition."""
@@ -57,9 +60,9 @@ class ShareGroupsTable(InternalTopicTable):
             UnreadableFileError: a file cannot be opened or read.
         """
         states: dict[_Key, _ShareState] = {}
-        unreadable: list[dict[str, Any]] = []
+        wrong: list[dict[str, Any]] = []
         for record in self.records(unit, request, progress):
-            _apply(record, states, unreadable)
+            _apply(record, states, wrong)
         names: Mapping[str, str] = topic_names(unit.evidence) if states else {}
         rows_found = []
         for (group_id, topic_id, partition), state in sorted(states.items()):
@@ -67,7 +70,7 @@ class ShareGroupsTable(InternalTopicTable):
             if selects_all(request) or request.selects(topic, partition):
                 place = {"groupId": group_id, "topicId": topic_id, "partition": partition}
                 rows_found.append({**place, "topic": topic, **state.columns()})
-        yield build_from_dicts(self.projected(request), rows_found + unreadable)
+        yield build_from_dicts(self.projected(request), rows_found + wrong)
 
 
 @dataclass
@@ -125,27 +128,12 @@ class _ShareState:
 
 
 def _apply(
-    record: Mapping[str, Any], states: dict[_Key, _ShareState], unreadable: list[dict[str, Any]]
+    record: Mapping[str, Any], states: dict[_Key, _ShareState], wrong: list[dict[str, Any]]
 ) -> None:
-    content, value = record["key"] or b"", record["value"]
-    place: dict[str, Any] = {
-        "clusterId": record["clusterId"],
-        "brokerId": record["brokerId"],
-        "statePartition": record["partition"],
-        "recordOffset": record["offset"],
-        "recordTimestamp": record["timestamp"],
-    }
-    try:
-        key = decode_key(Family.SHARE, content)
-        decoded = None if value is None else decode_value(Family.SHARE, key.type, value)
-    except MessageError as error:
-        stored = {"problem": str(error), "key": record["key"], "value": value}
-        unreadable.append(place | stored | _version(value))
-        return
-    if key.message is None:
-        problem = unknown_type(key.type)
-        stored = {"problem": problem, "key": record["key"], "value": value}
-        unreadable.append(place | stored | _version(value))
+    place = place_of(record, "statePartition")
+    key, decoded, problem = _decoded(record)
+    if key is None or problem:
+        wrong.append(place | unreadable(record, problem) | value_version(record))
         return
     of = (key.fields["groupId"], key.fields["topicId"], key.fields["partition"])
     if decoded is None:
@@ -160,10 +148,17 @@ def _apply(
         states[of].take(place, decoded.fields)
 
 
-def _version(value: bytes | None) -> dict[str, int]:
-    if value is None or len(value) < _TYPE_SIZE:
-        return {}
-    return {"valueVersion": int.from_bytes(value[:_TYPE_SIZE], signed=True)}
+def _decoded(
+    record: Mapping[str, Any],
+) -> tuple[DecodedMessage | None, DecodedMessage | None, str]:
+    """Key, value, and why they cannot be read; the value of a tombstone is None."""
+    value = record["value"]
+    try:
+        key = decode_key(Family.SHARE, record["key"] or b"")
+        decoded = None if value is None else decode_value(Family.SHARE, key.type, value)
+    except MessageError as error:
+        return None, None, str(error)
+    return key, decoded, unknown_type(key.type) if key.message is None else ""
 
 
 def _batches(fields: Mapping[str, Any]) -> list[StateBatch]:

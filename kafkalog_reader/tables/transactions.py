@@ -6,7 +6,6 @@ TransactionStateManager.loadTransactionMetadata.
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkalog_reader.format.messages.decoder import MessageError
@@ -14,9 +13,8 @@ from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import TRANSACTION_STATE_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.tables.internal_topic import (
-    selects_all,
-)
+from kafkalog_reader.tables.internal_record import place_of, unreadable, value_version
+from kafkalog_reader.tables.internal_topic import selects_all
 from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas.transactions import TRANSACTIONS
@@ -36,7 +34,6 @@ _STATES: Final = (
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort",
     "Dead", "PrepareEpochFence",
 )  # fmt: skip
-_VERSION: Final = struct.Struct(">h")
 
 
 class TransactionsTable(InternalTopicTable):
@@ -59,36 +56,31 @@ class TransactionsTable(InternalTopicTable):
             UnreadableFileError: a file cannot be opened or read.
         """
         current: dict[str, dict[str, Any]] = {}
-        unreadable = []
+        wrong = []
         for record in self.records(unit, request, progress):
             row = row_of(record)
             transactional_id = row["transactionalId"]
             current.pop(transactional_id, None)
             if "problem" in row:
-                unreadable.append(row)
+                wrong.append(row)
             elif record["value"] is not None:
                 current[transactional_id] = row
-        found = [row for row in current.values() if _is_selected(row, request)] + unreadable
+        found = [row for row in current.values() if _is_selected(row, request)] + wrong
         yield build_from_dicts(self.projected(request), found)
 
 
 def row_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a record, with ``problem`` if its key or value cannot be read."""
-    row: dict[str, Any] = {
-        "clusterId": record["clusterId"],
-        "brokerId": record["brokerId"],
-        "statePartition": record["partition"],
-        "recordOffset": record["offset"],
-        "transactionalId": None,
-    }
+    row = place_of(record, "statePartition")
+    row["transactionalId"] = None
     try:
         row["transactionalId"] = _transactional_id(record["key"] or b"")
         if record["value"] is not None:
             row |= _state(record["value"])
     except MessageError as error:
-        row |= {"problem": str(error), "key": record["key"], "value": record["value"]}
-        if row["transactionalId"] is not None and len(record["value"]) >= _VERSION.size:
-            row["valueVersion"] = _VERSION.unpack_from(record["value"])[0]
+        row |= unreadable(record, str(error))
+        if row["transactionalId"] is not None:
+            row |= value_version(record)
     return row
 
 

@@ -42,7 +42,7 @@ def test_log_end_after_damage_is_one_everywhere(
     assert len(set(ends.values())) == 1, ends
 
 
-def test_zeros_in_a_large_record_hide_no_batch_behind_them(tmp_path: Path) -> None:
+def test_zeros_in_a_large_record_hide_no_batch_after_them(tmp_path: Path) -> None:
     log = _last_log(_copied("large-record-0", tmp_path), keeps_index=False)
     data = bytearray(log.read_bytes())
     data[4096:8192] = bytes(4096)

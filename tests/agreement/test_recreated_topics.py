@@ -16,6 +16,8 @@ from click.testing import CliRunner
 
 import kafkalog_reader
 from fixtures import captures, truth
+from fixtures.builder.log_directory import log_directory
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.verify import verify_command
@@ -73,15 +75,41 @@ def test_the_next_start_sets_the_old_replica_aside_if_there_are_topic_ids() -> N
     }
 
 
-def test_two_topics_of_one_name_are_not_compared() -> None:
+def test_the_topic_that_exists_is_compared_without_a_copy_of_the_deleted_one() -> None:
+    """Real broker 1 then set its copy aside and fetched the records of broker 0: b-returned."""
     state = f"{WITH_IDS}/a-away"
     (partition,) = answer(replica_diff, state)
-    assert partition["verdict"] == "undecidable"
-    assert partition["reason"].endswith(
-        "according to the metadata log the topic that exists is that of broker 0"
-    )
+    assert [each["brokerId"] for each in partition["replicas"]] == [0]
     for found in (partition["findings"], answer(verify_command, state)):
-        assert "KL-009" in {each["code"] for each in found}
+        severities = {each["code"]: each["severity"] for each in found}
+        assert severities["KL-009"] == "M"
+        assert {*severities.values()}.isdisjoint("CH")
+    plan = CliRunner().invoke(
+        kafkalog, ["plan", str(captures.path(state)), *TOPIC, "--format", "json"]
+    )
+    document = json.loads(plan.stdout)
+    assert (document["unanswered"], document["lost"]["lostRecords"]) == ([], 0)
+
+
+def test_a_metadata_log_older_than_the_copies_names_no_deleted_topic(tmp_path: Path) -> None:
+    """It names the topic of broker 1, whose records are older than those of broker 0."""
+    root = stopped(tmp_path / "brokers")
+    topic_id = (root / "broker-1" / "t-0" / "partition.metadata").read_text().split()[-1]
+    state = PartitionState(
+        replicas=(0, 1), in_sync=(0, 1), leader=1, leader_epoch=0, topic_id=topic_id
+    )
+    meta = (root / "broker-0" / "meta.properties").read_text().splitlines()
+    (cluster_id,) = (line.partition("=")[2] for line in meta if line.startswith("cluster.id="))
+    log_directory(3000, metadata_log([state]), cluster_id=cluster_id).write(
+        root / "controller-3000"
+    )
+    (partition,) = (
+        json.loads(line)
+        for line in CliRunner()
+        .invoke(replica_diff, [str(root), *TOPIC, "--format", "json"])
+        .stdout.splitlines()
+    )
+    assert partition["verdict"] == "undecidable"
 
 
 def stopped(root: Path, *, zookeeper: bool = False) -> Path:

@@ -102,7 +102,7 @@ def test_a_later_tag_in_the_metadata_log_is_passed_over(tmp_path: Path) -> None:
     assert later == decode_framed(Family.METADATA, partition).fields
 
 
-def test_a_later_field_behind_a_marker_raises_no_alarm(tmp_path: Path) -> None:
+def test_a_later_field_after_a_marker_raises_no_alarm(tmp_path: Path) -> None:
     """``EndTransactionMarker#deserializeValue`` reads the known fields and ignores the rest."""
     value = struct.pack(">hi", 1, 5) + LATER_TAG
     marker = data_batch(

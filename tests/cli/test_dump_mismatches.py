@@ -77,7 +77,7 @@ def test_a_wrong_timestamp_and_an_offset_inside_a_batch_are_distinguished(
     flip(index, 7)
     flip(index, 11)
     if int(offset) % 2 == 0:
-        pytest.fail(f"offset {offset}: the flipped one would lie behind its batch")
+        pytest.fail(f"offset {offset}: the flipped one would lie after its batch")
     assert run("dump", index).err.splitlines() == [
         f"The following indexed offsets are not found in :{index}",
         f"Indexed offset: {int(offset) ^ 1}, found log offset: {offset}",

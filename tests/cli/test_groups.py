@@ -199,6 +199,15 @@ def test_an_offset_in_an_open_transaction_is_named(
     assert [row["pendingOffset"] for row in rows_of(run, path)] == [None] * has_earlier
 
 
+def test_share_groups_are_sent_to_the_table_of_their_offsets(tmp_path: Path, run: Run) -> None:
+    """ShareGroupMetadataKey and its value, version 0."""
+    key, value = struct.pack(">h", 11) + text("sg"), struct.pack(">hiq", 0, 4, 0) + b"\0"
+    share = data_batch(1, [Record(offset_delta=0, key=key, value=value)])
+    answer = run("groups", write(tmp_path, commit(0, 2), share))
+    assert "Share group sg: kafkalog table share_groups" in answer.out
+    assert "Share group" not in run("groups", write(tmp_path / "other", commit(0, 2))).out
+
+
 def test_a_topic_that_is_nowhere_is_refused(tmp_path: Path, run: Run) -> None:
     path = write(tmp_path, commit(0, 2), log=None)
     assert run("groups", path, "--topic", "t").status == 0

@@ -204,7 +204,7 @@ def test_position_inside_a_batch_is_answered_with_the_nearest_starts(
     assert answer in str(error)
 
 
-def test_batch_behind_damage_is_shown_although_no_chain_leads_there(tmp_path: Path) -> None:
+def test_batch_after_damage_is_shown_although_no_chain_leads_there(tmp_path: Path) -> None:
     path = _written(tmp_path, LOG, PLAIN + b"\xff" * 50 + PLAIN)
     assert _lines(path, 146)[1].startswith("146  00 00 00 00 00 00 00 64")
     error = _error(path, 120)

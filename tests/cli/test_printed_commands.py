@@ -107,7 +107,7 @@ def test_commands_printed_about_a_fault_across_replicas_run(
     all_run(str(fault.write(tmp_path / "two words")), tmp_path, capfd)
 
 
-def test_saving_goes_on_behind_damage(
+def test_saving_goes_on_after_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     log = "a@0/e0 b@1/e0 c@2/e0 d@3/e0"

@@ -178,7 +178,7 @@ def test_a_wrong_base_offset_is_corrected_before_any_start(
 
 
 def test_what_only_a_log_with_a_wrong_offset_has_is_described(tmp_path: Path, run: Run) -> None:
-    """Offsets 2 and 3 are behind the wrong one in the file."""
+    """Offsets 2 and 3 are after the wrong one in the file."""
     write_controllers(tmp_path, {1: "11", 2: "1111", 3: ""})
     with_wrong_offset(tmp_path, 2, 1 | 1 << 27)
     lost = next(each for each in answer_of(run, tmp_path)["elections"] if each["nodeId"] == 1)

@@ -31,7 +31,7 @@ def test_start_becomes_options_of_a_request(
     assert offsets(from_offset, last) == keywords
 
 
-def test_no_record_is_behind_the_log_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_record_is_after_the_log_end(capsys: pytest.CaptureFixture[str]) -> None:
     assert offsets("latest", None) == {"last": 0}
     said = capsys.readouterr()
     assert said.out == ""

@@ -111,7 +111,7 @@ def test_saving_takes_the_offsets_that_records_shows(
     assert [int(line) for line in shown.out.split()[1:]] == offsets
 
 
-def test_saving_goes_on_behind_damage(brokers: Path, tmp_path: Path, run: Run) -> None:
+def test_saving_goes_on_after_damage(brokers: Path, tmp_path: Path, run: Run) -> None:
     damage(brokers, 1, 3)
     answer = run("salvage", brokers, *SAVE, "--from-offset", "2", "--output", tmp_path / "out")
     assert answer.status == 1

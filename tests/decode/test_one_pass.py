@@ -80,7 +80,7 @@ def test_both_ways_show_the_same_records_before_the_same_error(partition: Path, 
     assert ends[0] == ends[1]
 
 
-def test_nothing_behind_a_bad_batch_comes_out_where_sound_ones_were_taken_first(
+def test_nothing_after_a_bad_batch_comes_out_where_sound_ones_were_taken_first(
     partition: Path,
 ) -> None:
     bad = bytearray(batch(3))

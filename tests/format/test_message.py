@@ -54,7 +54,7 @@ def test_message_of_the_reference_is_read_and_written_byte_for_byte(
     ]
 
 
-def test_bytes_behind_a_message_belong_to_the_next() -> None:
+def test_bytes_after_a_message_belong_to_the_next() -> None:
     assert parse_message(LEGACY_V0 + LEGACY_V1, WHERE) == parse_message(LEGACY_V0, WHERE)
 
 
@@ -214,7 +214,7 @@ def test_any_bytes_are_a_message_or_refused(content: bytes, check_crc: bool) -> 
 
 
 @pytest.mark.parametrize("content", [LEGACY_V0, LEGACY_V1])
-def test_every_flipped_bit_behind_the_crc_is_noticed(content: bytes) -> None:
+def test_every_flipped_bit_after_the_crc_is_noticed(content: bytes) -> None:
     for bit in range(8 * 12, 8 * len(content)):
         flipped = bytearray(content)
         flipped[bit // 8] ^= 1 << bit % 8

@@ -253,7 +253,7 @@ INNER_1 = build_message(None, b"v", offset=1, timestamp=T)
     [
         pytest.param({"content": b""}, "without messages", id="no_message"),
         pytest.param({"content": INNER + bytes(5)}, "5 bytes are too few", id="stray"),
-        pytest.param({"content": INNER + bytes(30)}, "length 0 is below 14", id="zeros_behind"),
+        pytest.param({"content": INNER + bytes(30)}, "length 0 is below 14", id="zeros_after"),
         pytest.param({"content": INNER[:-1]}, "byte 0 .*cut short: 34 of 35", id="cut_short"),
         pytest.param({"content": INNER + INNER_1[:-1]}, "byte 35 .*cut short", id="second_cut"),
         pytest.param(

@@ -263,7 +263,7 @@ GOOD = build_record(Record(offset_delta=0, key=b"k", value=b"v"))
         pytest.param(
             build_record_batch([Record(offset_delta=3)], last_offset_delta=2),
             "offset delta 3, outside 0..2",
-            id="offset_behind_the_last",
+            id="offset_after_the_last",
         ),
         pytest.param(
             build_record_batch([Record(offset_delta=0)], base_offset=-1),

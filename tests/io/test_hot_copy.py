@@ -64,6 +64,18 @@ def test_times_of_files_tell_a_hot_copy_from_a_log_that_lost_its_end(
     assert (found.severity, found.confidence) == (severity, "possible")
 
 
+@pytest.mark.parametrize(("second", "severity"), [(0, "L"), (-1, "C")])
+def test_tar_keeps_whole_seconds_of_the_time_of_a_checkpoint(
+    second: int, severity: str, tmp_path: Path
+) -> None:
+    """Written within the second in which its log was copied, it may have been written later."""
+    root = written(tmp_path, last_record=time.time())
+    (log,) = (root / "t-0").glob("*.log")
+    whole = int(log.stat().st_ctime) + second
+    os.utime(root / "replication-offset-checkpoint", (whole, whole))
+    assert ahead(tmp_path).severity == severity
+
+
 def test_with_the_clean_shutdown_marker_nothing_explains_it(tmp_path: Path) -> None:
     now = time.time()
     root = written(tmp_path, last_record=now)

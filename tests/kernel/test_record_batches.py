@@ -55,7 +55,7 @@ def test_crc_of_any_length_agrees_with_the_bitwise_definition(
         assert kernel.checksums.checksum(content, by_tables=by_tables) == compute_crc32c(content)
 
 
-def test_every_flipped_bit_behind_the_crc_field_is_noticed(kernel: SimpleNamespace) -> None:
+def test_every_flipped_bit_after_the_crc_field_is_noticed(kernel: SimpleNamespace) -> None:
     for position in range(21, len(PLAIN)):
         damaged = bytearray(PLAIN)
         damaged[position] ^= 1 << position % 8

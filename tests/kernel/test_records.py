@@ -126,7 +126,7 @@ def test_log_append_time_hides_the_producers_timestamps(kernel: SimpleNamespace)
     ("base_sequence", "delta", "sequence"),
     [(2**31 - 1, 1, 0), (2**31 - 1, 0, 2**31 - 1), (2**31 - 3, 7, 4), (-1, 3, -1), (0, 0, 0)],
 )
-def test_sequences_wrap_behind_the_greatest_int(
+def test_sequences_wrap_after_the_greatest_int(
     kernel: SimpleNamespace, base_sequence: int, delta: int, sequence: int
 ) -> None:
     batch = build_record_batch([Record(offset_delta=delta)], base_sequence=base_sequence)
@@ -257,7 +257,7 @@ RECORD = bytes.fromhex("14000000046b3104763100")
             "14000000046b310476317e", codes.BAD_HEADERS_COUNT, id="more_headers_than_bytes"
         ),
         pytest.param("16000000046b310476310000", codes.BAD_RECORD_END, id="record_too_long"),
-        pytest.param("14000000046b310476310000", codes.BAD_BATCH_END, id="byte_behind_last_record"),
+        pytest.param("14000000046b310476310000", codes.BAD_BATCH_END, id="byte_after_last_record"),
         pytest.param(
             "18000000046b31047631020101", codes.BAD_HEADER_KEY_LENGTH, id="null_header_key"
         ),

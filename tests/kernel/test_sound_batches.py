@@ -49,7 +49,7 @@ def test_records_are_those_of_the_declared_format(
     assert without_control_type(room.rows()) == 2 * expected_rows(log)
 
 
-def test_vectors_one_behind_the_other_are_taken_with_the_last_ones_offset(
+def test_vectors_one_after_the_other_are_taken_with_the_last_ones_offset(
     kernel: SimpleNamespace,
 ) -> None:
     sound, room = take(kernel, PLAIN + EMPTY + TRANSACTIONAL + COMMIT)
@@ -199,7 +199,7 @@ def test_one_zstd_frame_is_taken_whatever_its_header_tells(
     "payload",
     [
         pytest.param(FRAME + FRAME, id="two_frames"),
-        pytest.param(SKIPPABLE + FRAME, id="behind_a_skippable_frame"),
+        pytest.param(SKIPPABLE + FRAME, id="after_a_skippable_frame"),
         pytest.param(FRAME + SKIPPABLE, id="before_a_skippable_frame"),
         pytest.param(SKIPPABLE, id="skippable_frame"),
         pytest.param(FRAME + b"\0", id="trailing_byte"),

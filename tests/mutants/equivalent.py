@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 
 class Equivalent(NamedTuple):
-    """A line of a module, and the changed line; the line before it if others read alike."""
+    """A line of a module, and the changed line, or "" for any change of it.
+
+    ``before`` is the line before it if others read alike.
+    """
 
     path: str
     line: str
     changed: str
     reason: str
     before: str = ""
+
+    def is_change(self, old: list[str], new: list[str]) -> bool:
+        """Whether these lines, old and new, are the change."""
+        return old == [self.line] and new == [self.changed or "".join(new)] != old
 
 
 _OTHERS: Final = (
@@ -23,7 +31,7 @@ _NO_OFFSET: Final = "if start %s next_offset:"
 _CHEAPEST: Final = 'return "offset" if "offset" in names else names[%s]'
 _MIXED: Final = "mixed ^= (run.crc[part] ^ run.crc_computed[part] << 1).astype(np.uint64) %s crc"
 _CACHED: Final = "read = (_read_small if version.size_in_bytes %s _SMALL else _read_large)("
-_REBUILT: Final = "rebuild = index_rebuild(directory, log_load, hidden %s cut.sound, count)"
+_REBUILT: Final = "rebuild = index_rebuild(directory, log_load, fate.hidden %s cut.sound, count)"
 _NEEDLESS: Final = (
     "kept_until %s end and max(first_cut, target, leader.log_start_offset) < common_end"
 )
@@ -55,23 +63,34 @@ _WRONG: Final = (
     'names = f"option {wrong[%s]} does" if len(wrong) == 1 else f"options {\', \'.join(wrong)} do"'
 )
 _KEPT: Final = "found[topic, partition] = kept[%s]"
+_NARROWED: Final = "low, high = (low, middle - 1) if offset %s relative_offset else (middle, high)"
+_SET_ASIDE: Final = (
+    "if len(ids) == 1 and not is_set_aside and _is_served(paths[%s], context, topics):"
+)
+_PATIENT: Final = "if found and in_a_row %s self._patience:"
+_OUTSIDE: Final = "if start %s 0 or start + size %s len(self._window):"
+_UNNAMED: Final = (
+    'return directory.topic or "", %s if directory.partition is None else directory.partition'
+)
+_BEFORE_BASE: Final = "start = _log_start(copy.replica) if base %s copy is not best else base"
+_KEPT_SNAPSHOTS: Final = (
+    "self._snapshots = {each for each in self._snapshots if log_start %s each <= offset}"
+)
+_COMPLETE: Final = "if start %s offset:"
+_BELOW: Final = "if segment.base_offset %s offset and segment.recovered is None:"
+_LOOKED_UP: Final = (
+    "if segment.base_offset %s start and segment.files.offset_index_size is not None:"
+)
+_NEWEST_STRAY: Final = "if stray is not None and stray %s newest:"
+_TAKEN: Final = "if self._rule.keeps_producers and not (found.overflows %s found.falls):"
+_BETWEEN: Final = "if not 0 %s number < len(self.segments):"
+_WITHOUT_SEGMENT: Final = "return SoundPrefix(self._log_start, %s, is_whole=True)"
+_NEW_END: Final = "if not (%s):"
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/batches.py",
         line="window_size = min(max(4 * (self.end_position - started), 64 << 10), WINDOW_SIZE)",
-        changed="window_size = min(max( 3 * (self.end_position - started), 64 << 10), WINDOW_SIZE)",
-        reason="how much is read at once changes no result",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/batches.py",
-        line="window_size = min(max(4 * (self.end_position - started), 64 << 10), WINDOW_SIZE)",
-        changed="window_size = min(max(4 * (self.end_position + started), 64 << 10), WINDOW_SIZE)",
-        reason="how much is read at once changes no result",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/batches.py",
-        line="_FOREIGN_WINDOW: Final = 1 << 20",
-        changed="_FOREIGN_WINDOW: Final = 1 << 19",
+        changed="",
         reason="how much is read at once changes no result",
     ),
     Equivalent(
@@ -89,7 +108,7 @@ EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/index.py",
         line="with Windows(path, size=size * 4096, context=context) as windows:",
-        changed="with Windows(path, size=size * 4095, context=context) as windows:",
+        changed="",
         reason="how much is read at once changes no result",
     ),
     Equivalent(
@@ -202,14 +221,26 @@ EQUIVALENT: Final = (
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/index.py",
+        line=_NARROWED % ">",
+        changed=_NARROWED % ">=",
+        reason="an entry with the offset itself has ended the search",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/duplicates.py",
+        line=_SET_ASIDE % "0",
+        changed=_SET_ASIDE % " 1",
+        reason="both folders have the same name and topic id",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/index.py",
         line="middle = (low + high + 1) // 2",
         changed="middle = (low + high + 2) // 2",
         reason="it is above low and not above high, too: the search ends at the same entry",
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/directory_start.py",
-        line="else _loaded_log(load, self._high_watermarks.get(key, 0))",
-        changed="else _loaded_log(load, self._high_watermarks.get(key, -1))",
+        line="else _loaded_log(load, self._high_watermarks.get(_key(directory), 0))",
+        changed="else _loaded_log(load, self._high_watermarks.get(_key(directory), -1))",
         reason="a high watermark below the log start is raised to it, and that is never below 0",
     ),
     Equivalent(
@@ -223,6 +254,48 @@ EQUIVALENT: Final = (
         line=_IN_A_ROW % ">=",
         changed=_IN_A_ROW % ">",
         reason="both ways to read the smallest batches find the same, one of them faster",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line="self._patience = min(2 * self._patience + 1, _FOREIGN_AT_ONCE)",
+        changed="",
+        reason="when the kernel reads on changes no result",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line="self._patience = 0",
+        changed="",
+        reason="when the kernel reads on changes no result",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line=_PATIENT % ">",
+        changed=_PATIENT % ">=",
+        reason="when the kernel reads on changes no result",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line=_OUTSIDE % ("<", ">"),
+        changed=_OUTSIDE % ("<=", ">"),
+        reason="what is read once more is the same",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/batches.py",
+        line=_OUTSIDE % ("<", ">"),
+        changed=_OUTSIDE % ("<", ">="),
+        reason="what is read once more is the same",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/files.py",
+        line="_MAX_NUMBER: Final = 100",
+        changed="_MAX_NUMBER: Final = 101",
+        reason="no broker writes so many digits",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/directory_start.py",
+        line=_UNNAMED % "-1",
+        changed=_UNNAMED % "+1",
+        reason="no checkpoint names a partition of a topic without a name",
     ),
     Equivalent(
         path="kafkalog_reader/audits/election/election_loss.py",
@@ -370,18 +443,6 @@ EQUIVALENT: Final = (
         reason="these holders have the same bytes in the range, and so as many records",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/recovery/index.py",
-        line="with Windows(path, size=size * 4096, context=context) as windows:",
-        changed="with Windows(path, size=size * 4097, context=context) as windows:",
-        reason="how much is read at once changes no result",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/batches.py",
-        line="_FOREIGN_WINDOW: Final = 1 << 20",
-        changed="_FOREIGN_WINDOW: Final = 2 << 20",
-        reason="how much is read at once changes no result",
-    ),
-    Equivalent(
         path="kafkalog_reader/audits/comparison/damaged_stretch.py",
         line="size = min(FEW * size, most)",
         changed="size = min(FEW + size, most)",
@@ -430,12 +491,6 @@ EQUIVALENT: Final = (
         reason="no log begins below 0: the first segment counts in both cases",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/recovery/files.py",
-        line="_read_small = lru_cache(maxsize=64)(_version_parsed)",
-        changed="_read_small = lru_cache(maxsize= 65)(_version_parsed)",
-        reason="how many files are kept parsed changes no result",
-    ),
-    Equivalent(
         path="kafkalog_reader/audits/comparison/branch.py",
         line="fingerprint = known + _fingerprint(run, slice(start, stop))",
         changed="fingerprint = known - _fingerprint(run, slice(start, stop))",
@@ -446,12 +501,6 @@ EQUIVALENT: Final = (
         line="for replica, tail in zip(replicas, tails, strict=True)",
         changed="for replica, tail in zip(replicas, tails, strict=False)",
         reason="there is a tail for each replica",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/release.py",
-        line="@lru_cache(maxsize=64)",
-        changed="@lru_cache(maxsize= 63)",
-        reason="how many directories are remembered changes no result",
     ),
     Equivalent(
         path="kafkalog_reader/audits/comparison/overlapping_batches.py",
@@ -531,9 +580,87 @@ EQUIVALENT: Final = (
         changed="if topic is not None or partition is not None:",
         reason="a directory name has both, or neither is known",
     ),
+    Equivalent(
+        path="kafkalog_reader/tables/best_replica.py",
+        line=_BEFORE_BASE % "and",
+        changed=_BEFORE_BASE % "or",
+        reason="no log starts below its own first segment, nor below 0",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/producers.py",
+        line=_KEPT_SNAPSHOTS % "<",
+        changed=_KEPT_SNAPSHOTS % "<=",
+        reason="a snapshot at the log start and none begin at the same offset",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/producers.py",
+        line=_COMPLETE % ">=",
+        changed=_COMPLETE % ">",
+        reason="behind the last index entry nothing ends the reading that did not end the search",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/producers.py",
+        line=_BELOW % "<",
+        changed=_BELOW % "<=",
+        reason="no batch of it is below the offset, and its damage has ended the start before",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/producers.py",
+        line=_LOOKED_UP % "<",
+        changed=_LOOKED_UP % "<=",
+        reason="no index has an entry at the base of its segment",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/producers.py",
+        line=_NEWEST_STRAY % ">=",
+        changed=_NEWEST_STRAY % ">",
+        reason="a stray snapshot is at no base; without a segment nothing is read",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line=_TAKEN % "or",
+        changed=_TAKEN % "and",
+        reason="a segment that is split or emptied is not read for producers",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line=_BETWEEN % "<",
+        changed=_BETWEEN % "<=",
+        reason="no segment ends below the first one",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line=_WITHOUT_SEGMENT % "self._log_start - 1",
+        changed="",
+        reason="without a segment nothing is hidden",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line="greatest_offset=segment.base_offset - 1,",
+        changed="",
+        reason="an emptied segment hides nothing",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/segment.py",
+        line=_NEW_END % "state.rises or index.refuses or index.is_full",
+        changed=_NEW_END % "state.rises or index.refuses and index.is_full",
+        reason="a segment whose index refuses or has no room is emptied, or the start ends",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/segment.py",
+        line=_NEW_END % "state.rises or index.refuses or index.is_full",
+        changed=_NEW_END % "state.rises and index.refuses or index.is_full",
+        reason="where offsets rise, a search from the last index entry finds the same end",
+    ),
 )
 SIZES: Final = {
     "kafkalog_reader/audits/comparison/damaged_batches.py": ("MAX",),
+    "kafkalog_reader/audits/recovery/batches.py": (
+        "_FOREIGN_AT_ONCE",
+        "_FOREIGN_WINDOW",
+        "_NEVER",
+    ),
+    "kafkalog_reader/audits/recovery/files.py": ("_SMALL",),
     "kafkalog_reader/scan/batch_finder.py": ("_FIRST_WINDOW", "_MAX_WINDOW", "_PROBE"),
     "kafkalog_reader/scan/batch_run.py": ("MAX_RUN", "_APART"),
     "kafkalog_reader/scan/column_scan.py": ("_AT_ONCE",),
@@ -543,6 +670,8 @@ SIZES: Final = {
     "spark_datasource/known_plans.py": ("MAX_FOLDERS",),
 }
 """How much is read or kept at once: one more or less takes other time, with the same result."""
+_CACHE_SIZE: Final = re.compile(r"(lru_cache\(maxsize=) *\d+")
+"""How many results are kept changes none of them."""
 
 
 def is_equivalent(path: str, diff: str) -> bool:
@@ -553,9 +682,12 @@ def is_equivalent(path: str, diff: str) -> bool:
     starts = tuple(f"{name}: Final = " for name in SIZES.get(path, ()))
     if len(old) == len(new) == 1 and old[0].startswith(starts) and new[0].startswith(starts):
         return True
+    kept = [[_CACHE_SIZE.sub(r"\1", line) for line in each] for each in (old, new)]
+    if old != new and kept[0] == kept[1]:
+        return True
     first = next((number for number, line in enumerate(lines) if line.startswith("-")), 0)
     before = lines[first - 1][1:].strip() if first else ""
     return any(
-        (each.path, [each.line], [each.changed]) == (path, old, new) and each.before in ("", before)
+        each.path == path and each.is_change(old, new) and each.before in ("", before)
         for each in EQUIVALENT
     )

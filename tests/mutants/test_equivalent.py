@@ -21,11 +21,20 @@ def test_an_equivalent_change_is_of_a_line_that_exists(each: Equivalent) -> None
 
 
 def test_only_the_listed_change_of_a_line_is_equivalent() -> None:
-    (each, *_) = EQUIVALENT
+    each = next(each for each in EQUIVALENT if each.changed)
     diff = f"--- a\n+++ b\n@@ -1 +1 @@\n-    {each.line}\n+    %s"
     assert is_equivalent(each.path, diff % each.changed)
-    assert not is_equivalent(each.path, diff % each.line.replace("1:", "2:"))
+    assert not is_equivalent(each.path, diff % "other = 1")
+    assert not is_equivalent(each.path, diff % each.line)
     assert not is_equivalent("kafkalog_reader/log.py", diff % each.changed)
+
+
+def test_a_line_without_a_changed_one_may_become_anything() -> None:
+    each = next(each for each in EQUIVALENT if not each.changed)
+    diff = f"--- a\n+++ b\n@@ -1 +1 @@\n-    {each.line}\n+    %s"
+    assert is_equivalent(each.path, diff % "other = 1")
+    assert not is_equivalent(each.path, diff % each.line)
+    assert not is_equivalent(each.path, diff % "other = 1\n+    another = 2")
 
 
 def test_of_lines_that_read_alike_only_the_one_after_its_line_before_is_equivalent() -> None:
@@ -45,3 +54,11 @@ def test_a_size_of_what_is_read_at_once_is_a_constant_that_exists() -> None:
             assert is_equivalent(path, diff % f"{name}: Final = 7")
             assert not is_equivalent(path, diff % "OTHER: Final = 7")
             assert not is_equivalent("kafkalog_reader/log.py", diff % f"{name}: Final = 7")
+
+
+def test_the_size_of_a_cache_alone_is_equivalent() -> None:
+    diff = "--- a\n+++ b\n@@ -1 +1 @@\n-%s\n+%s"
+    assert is_equivalent("a.py", diff % ("@lru_cache(maxsize=64)", "@lru_cache(maxsize= 65)"))
+    small, other = "_small = lru_cache(maxsize=64)(_read)", "_small = lru_cache(maxsize=64)(_write)"
+    assert is_equivalent("a.py", diff % (small, small.replace("64", "63")))
+    assert not is_equivalent("a.py", diff % (small, other))

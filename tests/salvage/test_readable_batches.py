@@ -122,7 +122,7 @@ def test_a_torn_end_is_reported(damaged: Path, tmp_path: Path, receiver: Receive
     assert any("torn batch" in warning for warning in partition["warnings"])
 
 
-def test_an_offset_far_ahead_hides_nothing_behind_it(damaged: Path, tmp_path: Path) -> None:
+def test_an_offset_far_ahead_hides_nothing_after_it(damaged: Path, tmp_path: Path) -> None:
     log = damaged / f"{TOPIC}-0" / LOG
     content = bytearray(log.read_bytes())
     at = start_of(content, 50)
@@ -139,7 +139,7 @@ def test_an_offset_far_ahead_hides_nothing_behind_it(damaged: Path, tmp_path: Pa
     assert [(row["offset"], row["value"]) for row in rows] == [(50 + (3 << 44), expected.value)]
 
 
-def test_batches_written_again_behind_a_cut_are_kept_once(tmp_path: Path) -> None:
+def test_batches_written_again_after_a_cut_are_kept_once(tmp_path: Path) -> None:
     log_directory(0, replica("a@0/e0 b@1/e0 c@2/e0 b@1/e0 c@2/e0 d@3/e0")).write(tmp_path / "in")
     (salvaged,) = run(tmp_path / "in", tmp_path / "out", RECEIVERS[1])
     assert (salvaged.records, salvaged.offsets.first, salvaged.offsets.last) == (4, 0, 3)

@@ -10,7 +10,7 @@ import pytest
 
 from fixtures import captures, truth
 from kafkalog_reader.errors import SalvageCountError
-from kafkalog_reader.salvage import run as run_module
+from kafkalog_reader.salvage import partition_writer
 from tests.tables.test_offset_order import FIVE, FORMS, build, manifest, move, run, starts
 from tests.tables.test_offset_watch import IN_TWO
 
@@ -206,14 +206,14 @@ def test_counts_are_conserved_and_a_difference_is_an_error(
     counts = manifest(tmp_path / "out")["partitions"][0]["counts"]
     assert counts["found"] == counts["kept"] == {"batches": 5, "records": 50}
 
-    read = run_module.survey
+    read = partition_writer.survey
 
     def one_more(*arguments: object) -> object:
         found = read(*arguments)  # type: ignore[arg-type]  # passed on as they are
         found.found.add(1, 10)
         return found
 
-    monkeypatch.setattr(run_module, "survey", one_more)
+    monkeypatch.setattr(partition_writer, "survey", one_more)
     with pytest.raises(SalvageCountError, match="reading found 6 batches, but 5 were kept"):
         run(source, tmp_path / "again", receiver)
     written = manifest(tmp_path / "again")

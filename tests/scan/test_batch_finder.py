@@ -109,7 +109,7 @@ def _damaged(piece: bytes, random: Random) -> bytes:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_every_sound_batch_behind_damage_comes_out(tmp_path: Path, seed: int) -> None:
+def test_every_sound_batch_after_damage_comes_out(tmp_path: Path, seed: int) -> None:
     log = damaged_log(Random(seed))
     found, regions = scanned(write_segment(tmp_path / "t-0", [log]))
     assert found == sound_by_force(log)

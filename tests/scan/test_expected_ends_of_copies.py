@@ -79,7 +79,7 @@ def test_a_copy_that_retention_emptied_reaches_its_log_start(tmp_path: Path) -> 
     assert lost(tmp_path, emptied, replica(ALL, high_watermark=6)) == ""
 
 
-def test_batches_behind_damage_of_another_copy_are_not_lost(tmp_path: Path) -> None:
+def test_batches_after_damage_of_another_copy_are_not_lost(tmp_path: Path) -> None:
     """Both copies are read up to offset 4; the log of broker 1 goes on behind its damage."""
     copies = {
         0: replica("0-3/e0", high_watermark=4),

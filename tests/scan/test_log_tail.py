@@ -187,7 +187,7 @@ def ends(partition: Path) -> tuple[LogTail, LogTail]:
     [BATCHES[27][:-1] + b"?", b"?" * 500, BATCHES[27][:16] + b"\x07" + BATCHES[27][17:]],
     ids=["wrong_crc", "garbage", "unknown_magic"],
 )
-def test_for_audits_a_log_ends_behind_its_damage(partition: Path, damage: bytes) -> None:
+def test_for_audits_a_log_ends_after_its_damage(partition: Path, damage: bytes) -> None:
     path = write_segment(partition, [*BATCHES[:27], damage, *BATCHES[28:]])
     tail, behind = ends(partition)
     assert (tail.next_offset, tail.end_position) == (81, sum(map(len, BATCHES[:27])))
@@ -196,7 +196,7 @@ def test_for_audits_a_log_ends_behind_its_damage(partition: Path, damage: bytes)
     assert behind.last_position == path.stat().st_size - len(BATCHES[29])
 
 
-def test_offsets_that_fall_behind_damage_do_not_shorten_the_log(partition: Path) -> None:
+def test_offsets_that_fall_after_damage_do_not_shorten_the_log(partition: Path) -> None:
     path = write_segment(partition, [batch(30, 3), batch(9, 3)[:-1] + b"?"])
     tail, behind = ends(partition)
     assert (tail.next_offset, behind.next_offset) == (33, 33)

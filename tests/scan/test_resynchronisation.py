@@ -79,7 +79,7 @@ def test_the_next_sound_batch_is_found(tmp_path: Path, garbage: bytes) -> None:
 
 
 @pytest.mark.parametrize("garbage", [bytes(4096), GARBAGE])
-def test_a_scan_without_crcs_goes_on_behind_damage_too(tmp_path: Path, garbage: bytes) -> None:
+def test_a_scan_without_crcs_goes_on_after_damage_too(tmp_path: Path, garbage: bytes) -> None:
     path = write_segment(tmp_path / "t-0", [batch(0), garbage, batch(6)])
     assert found_in(path, check_crc=False)[0] == [0, 6]
 

@@ -196,7 +196,7 @@ def test_null_in_a_list_of_times_leaves_the_other_times() -> None:
     assert narrowed == ReadRequest(from_timestamp=0, to_timestamp=5)
 
 
-def test_the_first_millisecond_behind_a_bound_is_not_read() -> None:
+def test_the_first_millisecond_after_a_bound_is_not_read() -> None:
     """Ten million seconds: a divisor that is off by one reads hours more."""
     at = EPOCH + timedelta(seconds=10_000_000)
     narrowed = narrow("records", ReadRequest(), LessThanOrEqual(("timestamp",), at))

@@ -51,7 +51,7 @@ def test_every_column_is_what_the_declared_format_reads(partition: Path) -> None
         position += len(vector)
 
 
-def test_a_last_sequence_wraps_behind_the_greatest_int(partition: Path) -> None:
+def test_a_last_sequence_wraps_after_the_greatest_int(partition: Path) -> None:
     write_segment(partition, [batch(0, 3, base_sequence=2**31 - 2)])
     (row,) = rows(partition, "batches", columns=["baseSequence", "lastSequence"])
     assert row == {"baseSequence": 2**31 - 2, "lastSequence": 0}

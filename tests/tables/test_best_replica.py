@@ -125,7 +125,7 @@ def test_what_contradicts_the_chosen_copy_is_a_fork_under_one_leader_epoch(tmp_p
     assert lacking.is_contradiction
 
 
-def test_what_a_copy_holds_behind_damage_is_lacking(
+def test_what_a_copy_holds_after_damage_is_lacking(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A flipped bit in its first batch: readers stop there, and its log ends at 15 all the same."""

@@ -49,7 +49,7 @@ def test_a_record_has_its_type_version_and_fields(tmp_path: Path) -> None:
         pytest.param(b"\x01\x63\x02ab", 99, "record type 99", id="unknown type"),
         pytest.param(b"\x01\x14\x09", None, "version 9", id="unknown version"),
         pytest.param(b"\x07\x14\x00\x00", None, "frame version 7", id="unknown frame"),
-        pytest.param(b"\x01\x14\x00\x00\x00", None, "1 more bytes", id="bytes behind it"),
+        pytest.param(b"\x01\x14\x00\x00\x00", None, "1 more bytes", id="bytes after it"),
         pytest.param(b"\x01", None, "ends within its frame", id="cut short"),
         pytest.param(b"", None, "ends within its frame", id="empty"),
         pytest.param(None, None, "ends within its frame", id="null"),

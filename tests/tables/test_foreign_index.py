@@ -45,7 +45,7 @@ def copies(root: Path, *replicas: Replica) -> Sequence[PartitionDirectory]:
         ([(1, SIZE), (2, 2 * SIZE)], False),
         ([(1, SIZE + 1)], True),
         ([(1, 2 * SIZE)], True),  # a batch, but one with another offset
-        ([(2, 9000)], True),  # behind the end
+        ([(2, 9000)], True),  # after the end
         ([(1, SIZE), (2, 5)], False),  # one entry may be damaged
     ],
 )

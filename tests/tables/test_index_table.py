@@ -100,7 +100,7 @@ def test_index_without_its_log_is_confirmed_by_nobody(small_partition: Path, row
         assert {row["confirmed"] for row in rows} == {None}
 
 
-def test_entries_behind_damage_are_not_known(small_partition: Path, rows_of: Rows) -> None:
+def test_entries_after_damage_are_not_known(small_partition: Path, rows_of: Rows) -> None:
     log = small_partition / "00000000000000000000.log"
     content = bytearray(log.read_bytes())
     content[332 + 8 : 332 + 12] = b"\xff" * 4  # a length of -1

@@ -41,7 +41,7 @@ def test_every_change_of_the_epoch_in_the_batches_is_an_interval(
     ]  # fmt: skip
 
 
-def test_checkpoint_entry_behind_the_log_end_covers_nothing(tmp_path: Path, rows_of: Rows) -> None:
+def test_checkpoint_entry_after_the_log_end_covers_nothing(tmp_path: Path, rows_of: Rows) -> None:
     cluster(tmp_path, {1: replica("a@0/e0", epochs="0:0 4:9")})
     assert intervals(rows_of("leader_epochs", tmp_path), "checkpoint") == [(0, 0, 9), (4, 9, 9)]
 

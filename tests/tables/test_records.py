@@ -271,7 +271,7 @@ def test_a_payload_that_does_not_decompress_is_located(partition: Path, codec: C
 
 
 @pytest.mark.parametrize("codec", Codec)
-def test_nothing_behind_the_first_bad_batch_comes_out_before_its_error(
+def test_nothing_after_the_first_bad_batch_comes_out_before_its_error(
     partition: Path, codec: Codec
 ) -> None:
     """Spark's FAILFAST; the batches are small enough to share one call of the kernel."""
@@ -300,7 +300,7 @@ def test_another_magic_is_an_error_and_costs_one_batch(partition: Path, magic: i
     assert offsets(partition, mode="DROPMALFORMED") == [0, 1, 2, 6, 7, 8]
 
 
-def test_an_impossible_length_hides_nothing_behind_it(
+def test_an_impossible_length_hides_nothing_after_it(
     partition: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_segment(partition, [batch(0), bytes(61), b"\x01", batch(3)])

@@ -202,7 +202,7 @@ def test_entry_that_a_truncation_left_behind_hides_no_transaction(
     assert last_stable(rows_of("replicas", tmp_path)) == (2, 2)
 
 
-def test_transactions_behind_damage_are_not_known(tmp_path: Path, rows_of: Rows) -> None:
+def test_transactions_after_damage_are_not_known(tmp_path: Path, rows_of: Rows) -> None:
     log = [written(0, 1), committed(1, 1), written(2, 2), committed(3, 2)]
     root = cluster(tmp_path, {1: replica(log, segment_bytes=150, high_watermark=1)})[1]
     for path in (root / "t-0").glob("*.snapshot"):

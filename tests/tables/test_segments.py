@@ -104,7 +104,7 @@ def test_torn_last_batch_is_not_an_error_but_a_warning(
     assert f"{log} at position 353 (offset 21): torn batch" in caplog.text
 
 
-def test_zeros_behind_the_last_batch_are_preallocated(
+def test_zeros_after_the_last_batch_are_preallocated(
     small_partition: Path, rows_of: Rows, caplog: pytest.LogCaptureFixture
 ) -> None:
     log = small_partition / LAST

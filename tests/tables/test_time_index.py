@@ -49,7 +49,7 @@ def test_time_entry_is_confirmed_by_the_batch_that_holds_its_offset(
     assert rows_of("time_index", small_partition)[0]["confirmed"] is is_confirmed, why
 
 
-def test_time_entry_behind_a_newer_batch_is_not_confirmed(tmp_path: Path, rows_of: Rows) -> None:
+def test_time_entry_after_a_newer_batch_is_not_confirmed(tmp_path: Path, rows_of: Rows) -> None:
     newer, older = (
         data_batch(offset, [Record(offset_delta=0)], base_timestamp=EPOCH_MILLIS + 5 - offset)
         for offset in (0, 1)
@@ -102,7 +102,7 @@ def test_offset_in_a_gap_is_of_no_batch(tmp_path: Path) -> None:
     assert confirmed(tmp_path, batches, (20, 4), (20, 5), (10, 1)) == [False, True, False]
 
 
-def test_offset_behind_the_log_is_not_confirmed(tmp_path: Path) -> None:
+def test_offset_after_the_log_is_not_confirmed(tmp_path: Path) -> None:
     assert confirmed(tmp_path, [at(0, 10)], (10, 0), (10, 1)) == [True, False]
 
 

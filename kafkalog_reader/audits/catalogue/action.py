@@ -20,7 +20,7 @@ class Action:
             ``{best}``.
         explanation: why, and how, in full.
         warnings: what goes wrong when it is done otherwise.
-        command: a template, lines behind ``#`` are comments; what must be filled in is in capitals.
+        command: a template, lines after ``#`` are comments; what must be filled in is in capitals.
             Empty without one.
         condition: begins the imperative where no broker is named: what must be known first.
     """

@@ -582,6 +582,15 @@ COPY_AGAIN: Final = action(
     "Differences that come from copying disappear with the next copy; those that remain are "
     "real.",
 )
+FINISH_COPY: Final = action(
+    "A56",
+    "finish-copy",
+    short="let rsync finish this copy, or run it again; then run this again, and start no broker "
+    "on it before",
+    explanation="A file gets a temporary name from rsync, `.NAME.XXXXXX`, until it is complete. "
+    "It shows that the copy still runs, or that it was broken off: files that come after it are "
+    "missing, too, or are of an earlier copy.",
+)
 RAISE_LIMIT: Final = action(
     "A18",
     "raise-limit",

@@ -151,7 +151,8 @@ TOPIC_ID_MISMATCH: Final = rule(
     title="replicas of different topics with one name",
     explanation="partition.metadata names different topic ids. The topic was deleted and created "
     "again, and one of the copies is from the old one: by the metadata log, or else probably the "
-    "one with older records. Its directory is then to be moved aside.",
+    "one with older records. Its directory is then to be moved aside. It is medium where the "
+    "metadata log shows which topic exists: its copies are compared without the old one.",
     start="A KRaft broker sets the directory with the outdated id aside as -stray and starts "
     "empty; before release 3.7 it deletes the directory, and follows only after one more start. In "
     "a cluster with ZooKeeper the broker keeps it, and never serves it.",

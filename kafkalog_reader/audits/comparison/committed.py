@@ -69,9 +69,9 @@ class CommitBounds:
 
     Attributes:
         superseded: where the history of the greatest leader epoch diverges from this one; None if
-            it does not. An unclean election may have left committed records above it.
-        possible: the smaller of ``high`` and ``superseded``, at least ``known``; where the leader's
-            log lost its end since, up to the high watermark that it reached.
+            it does not. What that leader lost at its end since does not count. An unclean election
+            may have left committed records above it.
+        possible: the smaller of ``high`` and ``superseded``, at least ``known``.
         high: the upper bound of the high watermark: the log end, or the end of the shortest in-sync
             log if the in-sync replicas are known; at least ``known``.
         log_end: the log end offset of the replica.
@@ -216,6 +216,19 @@ def _left_at(history: History, newest: History) -> int | None:
     return fork.offset if history.log_end_offset > fork.offset else None
 
 
+def _beyond_lost_end(
+    superseded: int | None, history: History, newest: Replica, of_newest: History
+) -> int | None:
+    """Where a history goes on after all that the newest leader held, before it lost its end.
+
+    No leader was elected without it: its log held all that is below its high watermark.
+    """
+    if superseded is None or superseded != of_newest.log_end_offset:
+        return superseded
+    reached = max(superseded, newest.checkpointed_high_watermark or 0)
+    return reached if history.log_end_offset > reached else None
+
+
 def commit_bounds(
     histories: Mapping[Replica, History],
     in_sync: Collection[Replica] | None = None,
@@ -249,11 +262,15 @@ def commit_bounds(
         else _left_at(history, histories[newest])
         for replica, history in histories.items()
     }
+    if newest is not None:
+        left_at = {
+            replica: _beyond_lost_end(superseded, histories[replica], newest, histories[newest])
+            for replica, superseded in left_at.items()
+        }
     unclean_elections_happen = any(
         superseded is not None and histories[replica].high_watermark_low > superseded  # KL-514
         for replica, superseded in left_at.items()
     )
-    reached = 0 if newest is None else newest.checkpointed_high_watermark or 0
     bounds = {}
     for replica, superseded in left_at.items():
         history = histories[replica]
@@ -264,10 +281,7 @@ def commit_bounds(
         if superseded is not None and (unclean_epoch or -1) > history.last_epoch:
             high = possible = end
         elif superseded is not None and not unclean_elections_happen:
-            assert newest is not None
-            # The leader's log may have lost its end since: it held all below its high watermark.
-            is_at_its_end = superseded == histories[newest].log_end_offset
-            possible = min(high, max(superseded, reached) if is_at_its_end else superseded)
+            possible = min(high, superseded)
         bounds[replica] = CommitBounds(
             known=known,
             possible=max(known, possible),

@@ -113,14 +113,14 @@ def is_replaced(
         return False
     if until is not None and until <= offset:
         return True  # bytes between batches: no offset is missing
-    is_behind_the_end = until is None and not stop.begins_batch
+    is_after_the_end = until is None and not stop.begins_batch
     until = offset + 1 if until is None else until
     sound = {
         other
         for other, of_replica in stops.items()
         if other != replica and not any(_hides(each, offset, until) for each in of_replica)
     }
-    needed = offset if is_behind_the_end else until
+    needed = offset if is_after_the_end else until
     return any(
         replica in parent.replicas
         and not sound.isdisjoint(branch.replicas)

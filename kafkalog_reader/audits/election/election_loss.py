@@ -67,22 +67,114 @@ def lost_ranges(
         by_content: count each content of an offset for which replicas have different records under
             one leader epoch (KL-505), where a follower keeps its own for ever.
     """
-    log = leader.log
-    assert log is not None
-    by_replica = _by_replica(candidates)
     kept = {each.follower.replica: (each.log_start_offset, each.kept_until) for each in followers}
-    first_counted = 0
-    if not leader.is_start_lost:
-        others = (each for each in candidates if each is not leader and not each.is_start_lost)
-        deleted = max((each.log_start_offset for each in others), default=0)
-        first_counted = min(max(leader.log_start_offset, deleted), log.log_start_offset)
+    count = _LossCount(leader, _by_replica(candidates), kept, comparison)
+    first_counted = _first_counted(leader, candidates)
     lost: list[LostRange] = []
     apart: list[LostRange] = []
+    for held in comparison.held_ranges(by_content=by_content):
+        of_range = count.of_range(*held, first_counted)
+        lost += of_range.lost
+        apart += of_range.apart
+    return count.in_order(lost), count.in_order(apart)
 
-    def counted(
-        branch: Branch, replicas: tuple[Replica, ...], span: tuple[int, int], damaged: _Unreadable
+
+def _first_counted(leader: Candidate, candidates: Sequence[Candidate]) -> int:
+    """The offset below which a missing record is no loss of the election."""
+    assert leader.log is not None
+    if leader.is_start_lost:
+        return 0
+    others = (each for each in candidates if each is not leader and not each.is_start_lost)
+    deleted = max((each.log_start_offset for each in others), default=0)
+    return min(max(leader.log_start_offset, deleted), leader.log.log_start_offset)
+
+
+class _OfRange(NamedTuple):
+    """What of one range is lost, and what stays on followers only."""
+
+    lost: Sequence[LostRange] = ()
+    apart: Sequence[LostRange] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _LossCount:
+    """Counts what the election of ``leader`` loses.
+
+    Attributes:
+        by_replica: all candidates.
+        kept: the offsets [first, next) that each follower keeps of what it holds.
+    """
+
+    leader: Candidate
+    by_replica: Mapping[Replica, Candidate]
+    kept: Mapping[Replica, tuple[int, int]]
+    comparison: Comparison
+
+    def of_range(
+        self,
+        branch: Branch,
+        replicas: tuple[Replica, ...],
+        first_offset: int,
+        next_offset: int,
+        first_counted: int,
+    ) -> _OfRange:
+        """What is lost of the offsets of a branch that these replicas hold, and of no others."""
+        log = self.leader.log
+        assert log is not None
+        readable_from = min(self.by_replica[each].log_start_offset for each in replicas)
+        start = max(first_offset, first_counted, readable_from)
+        if start >= next_offset:
+            return _OfRange()
+        served_from = min(max(start, log.log_start_offset), next_offset)
+        is_held = self.leader.replica in replicas
+        stays_from, stays_until = (
+            (served_from, log.log_end_offset) if is_held else self._kept_of(replicas, served_from)
+        )
+        stays_from = min(stays_from, next_offset)
+        stays_until = min(max(stays_from, stays_until), next_offset)
+        unreadable = _unreadable(replicas, self.by_replica, self.comparison)
+        lost = [
+            self._counted(branch, replicas, span, unreadable)
+            for span in ((start, stays_from), (stays_until, next_offset))
+            if span[0] < span[1]
+        ]
+        if stays_from >= stays_until:
+            return _OfRange(lost)
+        if is_held:
+            lost += self._damaged_on_leader(branch, stays_from, stays_until)
+            return _OfRange(lost)
+        kept_here = self._counted(branch, replicas, (stays_from, stays_until), unreadable)
+        return _OfRange(lost, [replace(kept_here, records=kept_here.records.only_sound)])
+
+    def _kept_of(self, replicas: Sequence[Replica], served_from: int) -> tuple[int, int]:
+        """What followers keep from an offset on; nothing if none of these replicas is one."""
+        staying = [
+            (max(served_from, first), following)
+            for first, following in (self.kept[each] for each in replicas if each in self.kept)
+            if following > max(served_from, first)
+        ]
+        return (
+            min((first for first, _ in staying), default=served_from),
+            max((following for _, following in staying), default=served_from),
+        )
+
+    def _damaged_on_leader(
+        self, branch: Branch, first_offset: int, next_offset: int
+    ) -> Iterator[LostRange]:
+        """Batches that the leader holds damaged, and only followers that cut them intact."""
+        damaged = self.comparison.damaged[self.leader.replica]
+        for holders, span in _cut_intact(damaged, self.kept, first_offset, next_offset):
+            unreadable = _unreadable(holders, self.by_replica, self.comparison)
+            yield self._counted(branch, holders, span, unreadable)
+
+    def _counted(
+        self,
+        branch: Branch,
+        replicas: tuple[Replica, ...],
+        span: tuple[int, int],
+        damaged: _Unreadable,
     ) -> LostRange:
-        holders = [by_replica[each] for each in replicas]
+        holders = [self.by_replica[each] for each in replicas]
         holder = next((each for each in holders if each.replica in branch.replicas), holders[0])
         return LostRange(
             replicas=replicas,
@@ -91,46 +183,10 @@ def lost_ranges(
             records=_committed(branch, holders, holder, *span, damaged),
         )
 
-    def in_order(ranges: list[LostRange]) -> tuple[LostRange, ...]:
-        ranges.sort(key=lambda each: (each.first_offset, comparison.order(each.replicas)))
-        return tuple(ranges)
-
-    for branch, replicas, first_offset, next_offset in comparison.held_ranges(
-        by_content=by_content
-    ):
-        readable_from = min(by_replica[each].log_start_offset for each in replicas)
-        start = max(first_offset, first_counted, readable_from)
-        if start >= next_offset:
-            continue
-        served_from = min(max(start, log.log_start_offset), next_offset)
-        stays_from, stays_until = served_from, log.log_end_offset
-        if leader.replica not in replicas:
-            staying = [
-                (max(served_from, first), following)
-                for first, following in (kept[each] for each in replicas if each in kept)
-                if following > max(served_from, first)
-            ]
-            stays_from = min((first for first, _ in staying), default=served_from)
-            stays_from = min(stays_from, next_offset)
-            stays_until = max((following for _, following in staying), default=served_from)
-        stays_until = min(max(stays_from, stays_until), next_offset)
-        unreadable = _unreadable(replicas, by_replica, comparison)
-        if leader.replica not in replicas and stays_from < stays_until:
-            kept_here = counted(branch, replicas, (stays_from, stays_until), unreadable)
-            apart.append(replace(kept_here, records=kept_here.records.only_sound))
-        lost += [
-            counted(branch, replicas, span, unreadable)
-            for span in ((start, stays_from), (stays_until, next_offset))
-            if span[0] < span[1]
-        ]
-        if leader.replica in replicas and stays_from < stays_until:
-            lost += [
-                counted(branch, holders, span, _unreadable(holders, by_replica, comparison))
-                for holders, span in _cut_intact(
-                    comparison.damaged[leader.replica], kept, stays_from, stays_until
-                )
-            ]
-    return in_order(lost), in_order(apart)
+    def in_order(self, ranges: Sequence[LostRange]) -> tuple[LostRange, ...]:
+        """Sort by offset, then by replica."""
+        order = self.comparison.order
+        return tuple(sorted(ranges, key=lambda each: (each.first_offset, order(each.replicas))))
 
 
 def _cut_intact(

@@ -72,7 +72,7 @@ class AbortedTransactionCheck:
         self._has_lost_track = True
 
     def end_in_damage(self) -> None:
-        """Handle bytes behind the last batch of a segment: a marker may have been among them."""
+        """Handle bytes after the last batch of a segment: a marker may have been among them."""
         self._is_whole = False
 
     @property

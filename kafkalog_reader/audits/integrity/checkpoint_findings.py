@@ -68,6 +68,25 @@ RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 LOG_STARTS = "log-start-offset-checkpoint"
 CLEANER_OFFSETS = "cleaner-offset-checkpoint"
 _TAILS: Final = codes_with(Role.TAIL)
+_BEYOND_END: Final = {
+    HIGH_WATERMARK_BEYOND_END: (
+        HIGH_WATERMARKS,
+        "high watermark",
+        "records known to be committed are gone from this copy",
+    ),
+    RECOVERY_POINT_BEYOND_END: (
+        RECOVERY_POINTS,
+        "recovery point",
+        "records that had been flushed are gone",
+    ),
+    LOG_START_BEYOND_END: (LOG_STARTS, "log start", "the next start deletes every segment"),
+    CLEANER_OFFSET_BEYOND_END: (
+        CLEANER_OFFSETS,
+        "cleaner offset",
+        "the log lost its end",
+    ),
+}
+"""The checkpoint, what its row is called, and what it means if it is above the log end."""
 
 
 def problem_findings(replica: Replica) -> Iterator[Finding]:
@@ -136,30 +155,12 @@ def offset_findings(
         replica: the replica that the rows belong to.
         log_end_offset: where its batches end.
         last_timestamp: the greatest in its last segment, in milliseconds; None without batches.
-        has_grown: whether the log changed while it was read, because its broker is running.
+        has_grown: whether the log changed while it was read or copied, because its broker ran.
     """
     if replica.directory.topic == METADATA_TOPIC:  # it has no such rows
         return
-    rows = {
-        HIGH_WATERMARK_BEYOND_END: (
-            HIGH_WATERMARKS,
-            "high watermark",
-            "records known to be committed are gone from this copy",
-        ),
-        RECOVERY_POINT_BEYOND_END: (
-            RECOVERY_POINTS,
-            "recovery point",
-            "records that had been flushed are gone",
-        ),
-        LOG_START_BEYOND_END: (LOG_STARTS, "log start", "the next start deletes every segment"),
-        CLEANER_OFFSET_BEYOND_END: (
-            CLEANER_OFFSETS,
-            "cleaner offset",
-            "the log lost its end",
-        ),
-    }
     is_clean = bool(replica.directory.log_directory.clean_shutdown)
-    for code, (name, words, effect) in rows.items():
+    for code, (name, words, effect) in _BEYOND_END.items():
         offset = _row(replica, name)
         if offset is not None and offset > log_end_offset:
             is_hot = not is_clean and (has_grown or _was_hot(replica, name, last_timestamp))
@@ -176,6 +177,10 @@ def offset_findings(
                 offsets=(log_end_offset, offset),
                 evidence={"checkpointed": offset, "logEndOffset": log_end_offset},
             )
+    yield from _start_above_high_watermark(replica, log_end_offset)
+
+
+def _start_above_high_watermark(replica: Replica, log_end_offset: int) -> Iterator[Finding]:
     start, high_watermark = _row(replica, LOG_STARTS), _row(replica, HIGH_WATERMARKS)
     if start is None or high_watermark is None:
         return

@@ -148,7 +148,7 @@ Repair = FileRepair | SetOffset | RunAgain
 
 
 WAITING: Final = ".renamed"
-"""Behind the name of a file or folder whose own name is not free yet."""
+"""Appended to the name of a file or folder whose own name is not free yet."""
 
 
 def renames(targets: Mapping[str, str]) -> Iterator[Move]:

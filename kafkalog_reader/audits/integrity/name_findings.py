@@ -8,7 +8,7 @@ import re
 import stat
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import RESTORE_OLD_SEGMENTS
+from kafkalog_reader.audits.catalogue.actions import FINISH_COPY, RESTORE_OLD_SEGMENTS
 from kafkalog_reader.audits.catalogue.input_rules import (
     HOSTILE_NAME,
     UNSAFE_PATH_SKIPPED,
@@ -17,7 +17,12 @@ from kafkalog_reader.audits.integrity.file_repair import Decompress, Move
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.io.file_listing import listed_files
-from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name, shown
+from kafkalog_reader.io.names import (
+    is_replica_file,
+    parse_segment_file_name,
+    parse_snapshot_file_name,
+    shown,
+)
 
 if TYPE_CHECKING:
     import os
@@ -30,6 +35,8 @@ _SEGMENT_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex", ".snapsh
 _STATES: Final = (".deleted", ".cleaned", ".swap")
 _RENAMED_LOG: Final = re.compile(r"\.?([0-9]{20})\.log.+", re.ASCII | re.DOTALL)
 """A segment to which somebody gave another name: compressed, a backup, half a transfer."""
+_UNFINISHED: Final = re.compile(r"\.(.+)\.[A-Za-z0-9]{6}", re.ASCII | re.DOTALL)
+"""A file that rsync has not finished: it renames it then."""
 _DECOMPRESSION: Final = {
     ".gz": "gzip -dc", ".zst": "zstd -dc", ".xz": "xz -dc", ".bz2": "bzip2 -dc", ".lz4": "lz4 -dc",
     ".lzo": "lzop -dc", ".zip": "unzip -p",
@@ -96,6 +103,9 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str], names: Collection[str])
             directory=replica.directory,
             file=file,
         )
+    target = _unfinished(entry.name)
+    if target is not None and stat.S_ISREG(mode):
+        return _unfinished_copy(replica, file, target, is_missing=target not in names)
     segment = _segment_of(entry.name)
     if segment is not None and stat.S_ISREG(mode) and segment not in names:
         is_indexed = segment.removesuffix(".log") + ".index" in names
@@ -108,6 +118,27 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str], names: Collection[str])
             file=file,
         )
     return None
+
+
+def _unfinished(name: str) -> str | None:
+    """The file of a replica that rsync was copying under another name."""
+    match = _UNFINISHED.fullmatch(name)
+    return match[1] if match is not None and is_replica_file(match[1]) else None
+
+
+def _unfinished_copy(replica: Replica, file: str, target: str, *, is_missing: bool) -> Finding:
+    """A copy that is incomplete; where the file is there, it may be left from an earlier one."""
+    still = "still runs, or was broken off" if is_missing else "was broken off"
+    return finding(
+        HOSTILE_NAME,
+        f"{file}: rsync has not finished {target}: the copy of this log directory {still}, and "
+        "more files may be missing",
+        severity="H" if is_missing else "L",
+        confidence="likely",
+        directory=replica.directory,
+        file=file,
+        actions=(FINISH_COPY,),
+    )
 
 
 def _segment_of(name: str) -> str | None:

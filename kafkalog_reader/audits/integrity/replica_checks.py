@@ -53,22 +53,32 @@ class Checked:
     log_end_offset: int
 
 
-def check_replica(replica: Replica, stream: WatchedStream) -> Checked:
-    """Check the files of a replica whose stream was read to its end."""
+def check_replica(
+    replica: Replica, stream: WatchedStream, *, was_copied_earlier: bool = False
+) -> Checked:
+    """Check the files of a replica whose stream was read to its end.
+
+    Args:
+        replica: the replica.
+        stream: its batches.
+        was_copied_earlier: whether other copies show that its broker ran while it was copied.
+    """
     end = stream.next_offset
     if not _last_segment(replica):  # a broker creates an empty one at the log start
         end = max(end, replica.log_start_offset)
-    found = tuple(_checked(replica, stream, end))
+    found = tuple(_checked(replica, stream, end, was_growing=was_copied_earlier))
     return Checked(findings=found, log_end_offset=end)
 
 
-def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> Iterator[Finding]:
+def _checked(
+    replica: Replica, stream: WatchedStream, log_end_offset: int, *, was_growing: bool
+) -> Iterator[Finding]:
     in_log = list(stream.findings())
     yield from in_log
     yield from problem_findings(replica)
     changes = _changed(replica, stream)
     yield from offset_findings(
-        replica, log_end_offset, stream.last_timestamp, has_grown=bool(changes)
+        replica, log_end_offset, stream.last_timestamp, has_grown=was_growing or bool(changes)
     )
     intervals = stream.lineage.build().intervals
     yield from epoch_findings(replica, intervals, log_end_offset, stream.messages_end)

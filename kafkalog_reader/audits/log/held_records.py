@@ -65,7 +65,7 @@ def in_region(
     return HeldRecords(0, 0, region.begun_records)
 
 
-class RecordsBehind:
+class RecordsAfter:
     """Client records in the batches of a segment, from several positions to its end.
 
     Old wrapper messages end the count: only decompression shows what they hold.

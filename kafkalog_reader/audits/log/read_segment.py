@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.audits.log.held_records import RecordsBehind
+from kafkalog_reader.audits.log.held_records import RecordsAfter
 from kafkalog_reader.format.batch_fields import MAGIC
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ReadSegment:
         self.greatest_timestamp = -1
         self._base_offset = base_offset
         self._epochs: list[tuple[int, int]] = []
-        self._behind: RecordsBehind | None = None
+        self._after: RecordsAfter | None = None
 
     @property
     def is_sound(self) -> bool:
@@ -49,27 +49,27 @@ class ReadSegment:
 
     def add(self, run: BatchRun) -> None:
         """Add the next batches."""
-        if self._behind is not None:
-            self._behind.add(run)
+        if self._after is not None:
+            self._after.add(run)
         elif self._goes_on(run):
             self._take(run)
         else:
-            self._behind = RecordsBehind()
+            self._after = RecordsAfter()
             damaged = int(np.argmin(run.crc_valid))  # 0 if all are valid
-            self._behind.add(run.taken(slice(damaged, None)))
+            self._after.add(run.taken(slice(damaged, None)))
 
     def add_damage(self, region: UnreadableRegion, first_offset: int) -> None:
         """Note bytes that are not batches, where an offset is expected."""
-        if self._behind is None:
-            self._behind = RecordsBehind()
-        self._behind.add_region(region, first_offset)
+        if self._after is None:
+            self._after = RecordsAfter()
+        self._after.add_region(region, first_offset)
 
     def records_since(self, position: int) -> tuple[int, HeldRecords] | None:
         """The first counted position at or after one, and the client records from there to the end.
 
         None: not counted.
         """
-        return None if self._behind is None else self._behind.since(position)
+        return None if self._after is None else self._after.since(position)
 
     def _goes_on(self, run: BatchRun) -> bool:
         last = run.last_offset

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.comparison.committed import History, commit_bounds
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
 from kafkalog_reader.audits.comparison.comparison import compare
+from kafkalog_reader.audits.comparison.copied_earlier import copied_earlier, moment_of
 from kafkalog_reader.audits.comparison.difference import KeyCheck
 from kafkalog_reader.audits.comparison.key_check import check_keys
 from kafkalog_reader.audits.comparison.log_summary import log_summary
@@ -32,7 +33,11 @@ from kafkalog_reader.audits.partition.misnamed_logs import misnamed_logs
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 from kafkalog_reader.audits.partition.predicted_elections import with_elections
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-from kafkalog_reader.audits.partition.several_topics import why_not_compared, with_outdated_copies
+from kafkalog_reader.audits.partition.several_topics import (
+    outdated_copies,
+    why_not_compared,
+    with_outdated_copies,
+)
 from kafkalog_reader.audits.partition.swapped_ends import swapped_by_ends
 from kafkalog_reader.audits.partition.swapped_folders import swapped_folders
 from kafkalog_reader.audits.partition.swapped_topics import swapped_topics
@@ -43,6 +48,7 @@ from kafkalog_reader.io.progress import Progress, no_progress
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kafkalog_reader.audits.comparison.copied_earlier import Moments
     from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.replica import Replica
@@ -72,12 +78,14 @@ def audit_partition(
     quick: bool = False,
     started_at: int | None = None,
     misnamed: tuple[Misnamed, ...] = (),
+    moments: Moments | None = None,
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
 
     A file that cannot be read is a finding, not an error. A copy whose content is unknown is set
     aside if two others remain and it shows no sign of records that they lack: they are read again
-    without it. Otherwise the verdict is ``undecidable``.
+    without it. So are those of a topic that exists without the copies of a deleted topic of its
+    name. Otherwise the verdict is ``undecidable``.
 
     Args:
         directories: one for each replica.
@@ -92,6 +100,7 @@ def audit_partition(
         started_at: when brokers start, in milliseconds; None: right after their newest records.
         misnamed: folders with a wrong name that concern it. Those whose names were exchanged are
             recognised here.
+        moments: of which the copies of each node are, by the metadata logs.
     """
     auditor = _Auditor(
         progress=progress,
@@ -102,6 +111,7 @@ def audit_partition(
         rule=rule,
         quick=quick,
         started_at=started_at,
+        moments=moments or {},
     )
     with one_look(directories) as looked_at:
         audit = _audited(auditor, looked_at)
@@ -134,8 +144,15 @@ def _not_compared(
 
 
 def _audited(auditor: _Auditor, directories: Sequence[PartitionDirectory]) -> PartitionAudit:
-    """Audit all copies, and again without those whose content is unknown."""
+    """Audit all copies, and again without those that the others are not to be compared with."""
     together = auditor.audit(directories)
+    if outdated := outdated_copies(together.replicas, auditor.topics):
+        of_deleted = {each.directory for each in outdated}
+        alone = replace(auditor, membership=None)
+        return replace(
+            _audited(auditor, [each for each in directories if each not in of_deleted]),
+            outdated=tuple(alone.audit([each.directory]) for each in outdated),
+        )
     unusable = unusable_copies({each.files: each.summary for each in together.replicas})
     if not unusable or together.reason not in unusable.values():
         return with_outdated_copies(together, auditor.topics)
@@ -168,6 +185,7 @@ class _Auditor:
     rule: TruncationRule | None
     quick: bool
     started_at: int | None
+    moments: Moments
 
     def audit(self, directories: Sequence[PartitionDirectory]) -> PartitionAudit:
         """Audit replicas, of which none is set aside."""
@@ -202,6 +220,7 @@ class _Auditor:
             verdict=Verdict.UNDECIDABLE,
             reason=_reason(replicas, comparison),
             started_at=self.started_at,
+            topics=self.topics,
             may_be_compacted=self._may_be_compacted(directories),
             kept_because="" if self.topics is None else self.topics.kept_because(topic),
         )
@@ -257,6 +276,7 @@ class _Auditor:
             named = named_leader(histories, self.membership)
             unclean = None if self.membership is None else self.membership.unclean_epoch
             bounds = commit_bounds(histories, in_sync(histories, self.membership), named, unclean)
+        earlier = copied_earlier(histories, self.moments)
         for replica, stream in streams.items():
             yield ReplicaAudit(
                 files=replica,
@@ -269,8 +289,12 @@ class _Auditor:
                 may_have_open_transaction=stream.may_have_open_transaction,
                 last_batch_timestamp=stream.last_batch_timestamp,
                 checked=(
-                    check_replica(replica, stream) if isinstance(stream, WatchedStream) else None
+                    check_replica(replica, stream, was_copied_earlier=replica in earlier)
+                    if isinstance(stream, WatchedStream)
+                    else None
                 ),
+                moment=moment_of(replica, self.moments),
+                was_copied_earlier=replica in earlier,
             )
 
     def _judged(

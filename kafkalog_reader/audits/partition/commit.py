@@ -12,6 +12,7 @@ class Commit(NamedTuple):
         leader_epoch: of the last record that it read; -1 if unknown.
         topic_id: None if it is not recorded.
         offsets_partition: partition of ``__consumer_offsets`` that holds it.
+        committed_at: milliseconds since 1970; None if unknown.
     """
 
     group: str
@@ -19,3 +20,4 @@ class Commit(NamedTuple):
     leader_epoch: int
     topic_id: str | None
     offsets_partition: int
+    committed_at: int | None = None

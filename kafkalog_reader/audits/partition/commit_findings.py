@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
+    COPY_AGAIN,
     DO_NOT_START,
     LOOK_FOR_A_COPY,
     RENAME_FOLDER,
@@ -22,6 +23,7 @@ from kafkalog_reader.audits.catalogue.commit_rules import (
     COMMIT_ON_LOST_BRANCH,
     GROUPS_HIT_BY_ELECTION,
 )
+from kafkalog_reader.audits.comparison.copied_earlier import is_after_copy
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.file_repair import SetOffset
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -125,14 +127,26 @@ def _beyond(
     of_other = f"; {further[0]} reaches it, but with an older leader epoch" if further else ""
     is_stopped = bool(best.directory.log_directory.clean_shutdown)  # else it may be a hot copy
     is_this_topic = all(commit.topic_id is not None for commit in commits)
+    was_running = best.ran_while_copied or _read_on(best, commits)
+    why = ": the broker ran while it was copied, and the group went on" if was_running else ""
     return finding(
         COMMIT_BEYOND_END,
-        f"{_committed(commits)} above the log end, {best.log_end:,}{of_other}",
+        f"{_committed(commits)} above the log end, {best.log_end:,}{of_other}{why}",
+        severity="L" if was_running else None,
+        actions=(COPY_AGAIN,) if was_running else None,
         confidence="proven" if is_stopped and is_this_topic else "possible",
         directory=best.directory,
         offsets=(best.log_end, furthest),
         evidence={**_evidence(commits), "logEndOffset": best.log_end, "safeOffset": best.log_end},
-        repairs=_resets(best, _safe(log, commits)),
+        repairs=() if was_running else _resets(best, _safe(log, commits)),
+    )
+
+
+def _read_on(best: ReplicaAudit, commits: Sequence[Commit]) -> bool:
+    """Whether groups committed after the best copy was taken from a running broker."""
+    return best.moment is not None and all(
+        each.committed_at is not None and is_after_copy(each.committed_at, best.moment)
+        for each in commits
     )
 
 

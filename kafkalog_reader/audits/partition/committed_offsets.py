@@ -58,13 +58,14 @@ class CommittedOffsets:
 
     def add(self, rows: pa.Table) -> None:
         """Take the valid commits of one partition of ``__consumer_offsets``."""
-        for row in rows.select(list(_COLUMNS)).to_pylist():
+        times = rows["commitTime"].cast("int64").to_pylist()  # which may be in no year of a date
+        for row, time in zip(rows.select(list(_COLUMNS)).to_pylist(), times, strict=True):
             cluster_id = row["clusterId"]
             epoch = row["committedLeaderEpoch"]
             self.commits[cluster_id, row["topic"], row["partition"]].append(
                 Commit(
                     row["groupId"], row["committedOffset"], -1 if epoch is None else epoch,
-                    row["topicId"], row["offsetsPartition"],
+                    row["topicId"], row["offsetsPartition"], _milliseconds(time),
                 )
             )  # fmt: skip
             self.groups[cluster_id][row["offsetsPartition"]].add(row["groupId"])
@@ -111,6 +112,10 @@ def _read(replicas: Sequence[PartitionDirectory], asked: ReadRequest) -> pa.Tabl
         return None
     slices = tuple(slices_of(best, asked, asked.damage))
     return current_commits(LogUnit(size_in_bytes=0, slices=slices), _REQUEST, no_progress)
+
+
+def _milliseconds(microseconds: int | None) -> int | None:
+    return None if microseconds is None else microseconds // 1000
 
 
 def _partition_count(unit: PartitionUnit, folders: int) -> int | None:

@@ -47,7 +47,7 @@ def election_findings(audit: PartitionAudit) -> Iterator[Finding]:
     if not audit.elections:
         return
     for election in _in_order(audit):
-        yield from _transactions(election)
+        yield from _transactions(audit, election)
         for outcome in election.followers:
             yield from _following(audit, election, outcome)
     if audit.verdict is not Verdict.CONSISTENT:
@@ -59,18 +59,20 @@ def _in_order(audit: PartitionAudit) -> list[Election]:
     return sorted(audit.elections, key=lambda each: audit.candidates.index(each.candidate))
 
 
-def _transactions(election: Election) -> Iterator[Finding]:
+def _transactions(audit: PartitionAudit, election: Election) -> Iterator[Finding]:
     """A leader whose log ends between the first record and the marker of a transaction."""
     leader = election.candidate
     cut = leader.cut_transactions
     if not cut or leader.log is None:
         return
+    # only an unclean election elects it; or its log goes on, and with it the transaction
+    is_harmless = leader.is_member is False or audit.of(leader.replica).ran_while_copied
     what = "transaction loses its marker" if len(cut) == 1 else "transactions lose their markers"
     yield finding(
         TRUNCATION_CUTS_TRANSACTION,
         f"with {leader.name} leading, {len(cut):,} {what}: read_committed consumers stop at offset "
         f"{cut[0]:,}",
-        severity="M" if leader.is_member is False else None,  # only an unclean election elects it
+        severity="M" if is_harmless else None,
         directory=leader.replica.directory,
         offsets=(cut[0], leader.log.log_end_offset),
         evidence={"leader": leader.name, "transactions": len(cut), "lastStableOffset": cut[0]},

@@ -109,14 +109,14 @@ def _doubtful(directory: PartitionDirectory) -> Iterator[tuple[str, DoubtfulBatc
         listed = [each for each in readable_segments(directory) if each.log_size is not None]
     except UnreadableFileError:
         return
-    behind = [each.base_offset for each in listed[1:]]
+    next_bases = [each.base_offset for each in listed[1:]]
     for number, segment in enumerate(listed):
         segment_slice = SegmentSlice(
             directory=directory,
             segment=segment,
             start=0,
             stop=segment.log_size or 0,
-            behind=behind[number] if number < len(behind) else None,
+            next_base=next_bases[number] if number < len(next_bases) else None,
             begins_log=number == 0,
         )
         for each in doubtful_batches(segment_slice):

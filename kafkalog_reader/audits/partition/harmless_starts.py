@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_WILL_SET_ASIDE
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
-_CODES = (START_WILL_EXPIRE, START_WILL_SET_ASIDE)
+_REPORTED_AS: Final = {
+    StartOutcome.EXPIRED: START_WILL_EXPIRE,
+    StartOutcome.STRAY: START_WILL_SET_ASIDE,
+}
 
 
 def why_harmless(audit: PartitionAudit, replica: ReplicaAudit) -> str:
@@ -44,17 +47,33 @@ def with_harmless_starts(audit: PartitionAudit, found: Iterable[Finding]) -> Ite
     replicas = {each.directory: each for each in audit.replicas}
     for each in found:
         replica = None if each.directory is None else replicas.get(each.directory)
-        why = "" if replica is None or each.code not in _CODES else why_harmless(audit, replica)
-        if not why:
+        start = None if replica is None else replica.start
+        if (
+            replica is not None
+            and isinstance(start, Recovery)
+            and each.code == _REPORTED_AS.get(start.outcome)
+            and (why := why_harmless(audit, replica))
+        ):
+            yield _as_information(each, why)
+        else:
             yield each
-            continue
-        yield replace(
-            each,
-            severity="I",
-            message=f"{each.message}; {why}",
-            actions=(NOTHING_TO_DO,),
-            repairs=(),
-        )
+
+
+def with_deleted_topic(found: Iterable[Finding]) -> Iterator[Finding]:
+    """KL-417 as information, of a copy of a deleted topic: KL-009 says what to do about it."""
+    for each in found:
+        is_start = each.code == START_WILL_SET_ASIDE
+        yield _as_information(each, "that topic was deleted") if is_start else each
+
+
+def _as_information(found: Finding, why: str) -> Finding:
+    return replace(
+        found,
+        severity="I",
+        message=f"{found.message}; {why}",
+        actions=(NOTHING_TO_DO,),
+        repairs=(),
+    )
 
 
 def _expires_elsewhere_too(audit: PartitionAudit, replica: ReplicaAudit, start: Recovery) -> bool:

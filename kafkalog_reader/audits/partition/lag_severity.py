@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.comparison.missing_committed import is_hot
-
 if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
@@ -32,6 +30,6 @@ def lag_severity(audit: PartitionAudit, replica: ReplicaAudit) -> str:
         return "I"
     candidate = replica.candidate
     is_outside = candidate is not None and candidate.is_member is False
-    if is_outside or is_hot(replica.files, replica.summary):
+    if is_outside or replica.ran_while_copied:
         return "M"
     return "H"

@@ -43,7 +43,7 @@ def is_replaced(moved: PartitionDirectory, live: Iterable[PartitionDirectory]) -
 
 
 def _end(directory: PartitionDirectory) -> tuple[int, int]:
-    """The leader epoch of the last sound batch, and the log end, also behind damage."""
+    """The leader epoch of the last sound batch, and the log end, also after damage."""
     tail = scan_tail(directory)
     epoch = -1 if tail.last_leader_epoch is None else tail.last_leader_epoch
     return epoch, end_after_damage(directory, tail).next_offset

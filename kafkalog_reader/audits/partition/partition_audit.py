@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.misnamed import Misnamed
     from kafkalog_reader.audits.partition.misnamed_logs import MisnamedLogs
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.directories import PartitionDirectory
 
 
@@ -59,6 +60,9 @@ class PartitionAudit:
             without them, the others could be compared.
         set_aside: audits of single replicas whose content is unknown, each with its reason;
             everything else here is about the others.
+        outdated: audits of single copies of a deleted topic of the same name, by the metadata log;
+            ``everyone`` is without them.
+        topics: those of the cluster, if its metadata log was supplied.
         compared_verdict: how the compared copies relate, where ``verdict`` is worse: copies are set
             aside, or committed records are on none of them.
         missing: committed records that no copy holds.
@@ -91,6 +95,8 @@ class PartitionAudit:
     keys: KeyCheck = field(default_factory=KeyCheck)
     set_aside: tuple[PartitionAudit, ...] = ()
     unknown_copies: tuple[PartitionDirectory, ...] = ()
+    outdated: tuple[PartitionAudit, ...] = ()
+    topics: ClusterTopics | None = None
     compared_verdict: Verdict | None = None
     missing: MissingCommitted | None = None
     started_at: int | None = None
@@ -121,8 +127,15 @@ class PartitionAudit:
         return (*self.replicas, *(alone.replicas[0] for alone in self.set_aside))
 
     @property
-    def readable_behind_end(self) -> tuple[int, int]:
-        """The offsets [first, next) of whole records in torn batches behind the longest log.
+    def to_copy_again(self) -> tuple[int, ...]:
+        """Brokers with a copy of a deleted topic that have a replica of the one that exists."""
+        known = None if self.membership is None else self.membership.replicas
+        ids = [alone.replicas[0].broker_id for alone in self.outdated]
+        return tuple(sorted(e for e in ids if e is not None and (known is None or e in known)))
+
+    @property
+    def readable_after_end(self) -> tuple[int, int]:
+        """The offsets [first, next) of whole records in torn batches after the longest log.
 
         ``kafkalog salvage`` keeps them, and the starts cut them; equal if there are none.
         """

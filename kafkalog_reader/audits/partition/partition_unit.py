@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.comparison.copied_earlier import Moments, metadata_moments
 from kafkalog_reader.audits.partition.renamed_folders import renamed_folders
 from kafkalog_reader.audits.partition.supply_findings import NOTHING_KNOWN, Supply
 from kafkalog_reader.io.names import METADATA_TOPIC
@@ -45,6 +46,7 @@ class PartitionUnit(Unit):
         commits: what consumer groups committed of it.
         coordinators: of the cluster's transactions; None if that was not requested.
         misnamed: folders with a wrong name that concern it.
+        moments: of which the copies of each node are, by the metadata logs.
         of_groups: findings about the groups in it, if it is a partition of ``__consumer_offsets``.
     """
 
@@ -61,6 +63,7 @@ class PartitionUnit(Unit):
     coordinators: Coordinators | None = None
     misnamed: tuple[Misnamed, ...] = ()
     of_groups: tuple[Finding, ...] = ()
+    moments: Moments = field(default_factory=dict)
 
 
 def partition_units(
@@ -81,12 +84,14 @@ def partition_units(
     topics = {cluster_id: known.topics() for cluster_id, known in clusters.items()}
     alone = {cluster_id: each.each_alone() for cluster_id, each in topics.items()}
     misnamed = renamed_folders(supplied, request, clusters)
+    moments = metadata_moments(supplied)
     for (cluster_id, topic, partition), directories in supplied.topic_partitions(request):
         known = None if topic == METADATA_TOPIC else clusters.get(cluster_id)
         unit = PartitionUnit(
             size_in_bytes=0,
             directories=directories,
             misnamed=misnamed.get((cluster_id, topic, partition), ()),
+            moments=moments,
         )
         if known is not None and topic is not None and partition is not None:
             unit = replace(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.comparison.missing_committed import is_hot
 from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class ReplicaAudit:
             if the verdict is undecidable, and for the metadata log.
         candidate: the replica as the log of an election; None like ``start``.
         checked: what its other files and headers show; None if that was not requested.
+        moment: of which its node's files are, if that ran while it was copied; see ``moment_of``.
+        was_copied_earlier: whether it lacks only what was written after its broker was copied.
     """
 
     files: Replica
@@ -57,6 +60,13 @@ class ReplicaAudit:
     start: Recovery | LocatedError | None = None
     candidate: Candidate | None = None
     checked: Checked | None = None
+    moment: int | None = None
+    was_copied_earlier: bool = False
+
+    @property
+    def ran_while_copied(self) -> bool:
+        """Whether file times or the metadata logs show a copy of a running broker."""
+        return self.was_copied_earlier or is_hot(self.files, self.summary)
 
     @property
     def name(self) -> str:
@@ -74,7 +84,7 @@ class ReplicaAudit:
     def is_contradicted(self, leader_epoch: int) -> bool:
         """Whether the log contradicts the row of an epoch in the checkpoint.
 
-        Batches behind its start have older epochs, or it begins above every offset that this
+        Batches after its start have older epochs, or it begins above every offset that this
         replica has or ever had, as a row of another partition's file does.
         """
         last, end = self.history.last_leader_epoch, self.log_end

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
     FORBID_UNCLEAN_ELECTION,
+    LEAVE_ASIDE,
     LET_BEST_LEAD,
     MOVE_COPY_ASIDE,
 )
@@ -31,6 +33,7 @@ from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
+from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.record_count import behind_text, records_text, start_adds_text
@@ -78,6 +81,7 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     if audit.verdict is Verdict.UNDECIDABLE:
         return
     yield from _set_aside(audit)
+    yield from _outdated(audit)
     yield from _empty_epochs(audit)
     if len(audit.replicas) < 2:
         return
@@ -114,7 +118,7 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
         else f" (if {they_ran} copied, the checkpoint may be newer than the log: copy again)"
     )
     were, them = ("was", "it") if following - first == 1 else ("were", "them")
-    kept = audit.readable_behind_end
+    kept = audit.readable_after_end
     whole = (
         f"; of a torn batch, kafkalog salvage keeps {offsets_words(*kept)}"
         if kept[0] < kept[1]
@@ -153,6 +157,26 @@ def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
                 "batches": replica.summary.batches,
             },
             actions=actions_of_refusal(alone.reason),
+        )
+
+
+def _outdated(audit: PartitionAudit) -> Iterator[Finding]:
+    """Copies of a deleted topic: the ones of the topic that exists are compared without them."""
+    current = {each.files.topic_id for each in audit.replicas} - {None}
+    for alone in audit.outdated:
+        (replica,) = alone.replicas
+        root, name = posixpath.split(replica.directory.path.rstrip("/"))
+        is_copied_again = replica.broker_id in audit.to_copy_again
+        yield finding(
+            TOPIC_ID_MISMATCH,
+            f"{replica.name} has a copy of a deleted topic of this name (topic id "
+            f"{replica.files.topic_id}); by the metadata log, the topic that exists is that of "
+            f"{joined_names(audit.replicas)} (topic id {', '.join(map(str, current))})",
+            severity="M",
+            directory=replica.directory,
+            evidence={each.name: each.files.topic_id for each in (*audit.replicas, replica)},
+            actions=(MOVE_COPY_ASIDE if is_copied_again else LEAVE_ASIDE,),
+            repairs=(move_aside(root, name),) if is_copied_again else (),
         )
 
 

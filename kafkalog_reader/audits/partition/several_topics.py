@@ -48,6 +48,26 @@ def why_not_compared(replicas: Sequence[Replica], topics: ClusterTopics | None) 
     return reason
 
 
+def outdated_copies(
+    replicas: Sequence[ReplicaAudit], topics: ClusterTopics | None
+) -> tuple[ReplicaAudit, ...]:
+    """The copies of a deleted topic, if the metadata log and the times of records agree on them.
+
+    None if the metadata log knows their topic under another name, or does not have the topic of
+    any copy: then folders were put together wrongly, or the metadata log is older than the copies.
+    """
+    topic = replicas[0].directory.topic if replicas else None
+    current = _current(topic, topics)
+    if topics is None or current is None:
+        return ()
+    deleted = [each for each in replicas if each.files.topic_id not in (None, current)]
+    newest = _newest(replicas, current)
+    if newest is None or any(each.files.topic_id in topics.names for each in deleted):
+        return ()
+    times = (_newest(deleted, each.files.topic_id) for each in deleted)
+    return tuple(deleted) if all(time is None or time <= newest for time in times) else ()
+
+
 def with_outdated_copies(audit: PartitionAudit, topics: ClusterTopics | None) -> PartitionAudit:
     """Name the copies of a deleted topic: by the metadata log, or by the times of their records.
 

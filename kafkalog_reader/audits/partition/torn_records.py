@@ -33,8 +33,8 @@ class TornRecords:
 
 
 def torn_records(audit: PartitionAudit) -> TornRecords | None:
-    """What starts lose of torn batches behind the longest log; None if nothing."""
-    first, following = audit.readable_behind_end
+    """What starts lose of torn batches after the longest log; None if nothing."""
+    first, following = audit.readable_after_end
     if first >= following:
         return None
     holders = tuple(

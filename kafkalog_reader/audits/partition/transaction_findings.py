@@ -129,7 +129,7 @@ def _is_late(directory: PartitionDirectory, row: dict[str, Any]) -> bool:
     """Whether the log went on for longer than any transaction may take.
 
     Clients may write any time. Where the coordinator does not contradict the transaction, only
-    times of brokers count: of markers and batches behind its first offset.
+    times of brokers count: of markers and batches after its first offset.
     """
     if row["status"] == HANGING:
         return True
@@ -297,17 +297,17 @@ def _elsewhere(markers: Sequence[Marker]) -> str:
 
 def _stalled(best: ReplicaAudit, row: dict[str, Any], cause: Finding) -> Finding:
     first = row["lastStableOffset"]
-    behind = row["logEndOffset"] - first
+    after = row["logEndOffset"] - first
     return finding(
         STABLE_OFFSET_STALLED,
         f"the last stable offset is {first:,}: consumers with read_committed do not get the "
-        f"{behind:,} offsets after it",
+        f"{after:,} offsets after it",
         severity=None if cause.severity != "M" else cause.severity,
         confidence=cause.confidence,
         directory=best.directory,
         offsets=(first, row["logEndOffset"]),
         evidence={
-            "lastStableOffset": first, "logEndOffset": row["logEndOffset"], "offsets": behind,
+            "lastStableOffset": first, "logEndOffset": row["logEndOffset"], "offsets": after,
         },
         actions=cause.actions,
         caused_by=f"{cause.code} at offset {row['firstOffset']}",

@@ -44,8 +44,10 @@ def audit_unit(
         quick=quick,
         started_at=request.started_at,
         misnamed=unit.misnamed,
+        moments=unit.moments,
     )
-    audit = replace(audit, lacking=unit.lacking, replaced=unit.replaced, commits=unit.commits)
+    lacking = tuple(sorted({*unit.lacking, *audit.to_copy_again}))
+    audit = replace(audit, lacking=lacking, replaced=unit.replaced, commits=unit.commits)
     if not unit.supply.deleting or checks.has_time_range:
         return audit
     deleting = newer_deleted_folders(audit, unit.supply.deleting)
@@ -64,5 +66,6 @@ def audit_compared(
         rule=rule_named(request.rule),
         started_at=request.started_at,
         misnamed=unit.misnamed,
+        moments=unit.moments,
     )
     return replace(audit, commits=unit.commits)

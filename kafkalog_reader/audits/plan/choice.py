@@ -117,6 +117,7 @@ class Choice:
         not_compared: those among them whose copy cannot be compared with the others.
         outvoted: those among them whose records other copies outvote (KL-505): a follower would
             keep them for ever.
+        outdated: those among them whose copy is of a deleted topic of the same name.
         start_losses: what the brokers' starts remove.
         expiring_later: brokers whose start right after the newest record deletes nothing, but a
             start at the time of the files does, by retention; empty if a start time was given.
@@ -166,6 +167,7 @@ class Choice:
     set_aside: frozenset[int] = frozenset()
     not_compared: frozenset[int] = frozenset()
     outvoted: frozenset[int] = frozenset()
+    outdated: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
     expiring_later: tuple[int, ...] = ()
     assigned: tuple[int, ...] = ()
@@ -247,7 +249,7 @@ class Choice:
         """
         if self.stays_leaderless:
             return False
-        if self.set_aside or self.electable is None or self.allows_unclean:
+        if self.set_aside - self.outdated or self.electable is None or self.allows_unclean:
             return not self.others
         return bool(self.electable) and self.electable <= self.equals
 

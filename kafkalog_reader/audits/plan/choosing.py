@@ -109,10 +109,16 @@ def choice_of(
     equals = _equals(audit, best, held)
     membership = audit.membership
     assigned = () if membership is None else membership.replicas
-    not_supplied = tuple(each for each in assigned if each not in {*brokers, *lacking})
+    outdated = {
+        _broker(replica): replica
+        for replica in (alone.replicas[0] for alone in audit.outdated)
+        if replica.broker_id in audit.to_copy_again
+    }
+    here = {*brokers, *lacking, *outdated}
+    not_supplied = tuple(each for each in assigned if each not in here)
     not_compared = frozenset(_broker(alone.replicas[0]) for alone in audit.set_aside) - {-1}
     outvoted = _outvoted(audit, best)
-    aside = _moved_away(audit, best) | not_compared | outvoted
+    aside = _moved_away(audit, best) | not_compared | outvoted | frozenset(outdated)
     others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
     lacking_start = {_broker(each) for each in best.without_start}
     lost_at_start = start_losses(audit)
@@ -166,6 +172,7 @@ def choice_of(
         set_aside=aside,
         not_compared=not_compared,
         outvoted=outvoted,
+        outdated=frozenset(outdated),
         start_losses=lost_at_start,
         expiring_later=tuple(
             sorted(
@@ -180,9 +187,13 @@ def choice_of(
         },
         log_start_rows={
             broker: _log_start_rows(root)
-            for broker, root in (*zip(brokers, roots, strict=True), *lacking_roots.items())
+            for broker, root in (
+                *zip(brokers, roots, strict=True),
+                *lacking_roots.items(),
+                *((each, copy.directory.log_directory) for each, copy in outdated.items()),
+            )
         },
-        paths=dict(zip(brokers, (each.directory.path for each in replicas), strict=True)),
+        paths={_broker(each): each.directory.path for each in (*replicas, *outdated.values())},
         new_paths={
             broker: posixpath.join(root.path, f"{topic}-{partition}")
             for broker, root in lacking_roots.items()

@@ -220,6 +220,7 @@ class Decisions:
             advised=self._advised,
             exchanged=self._exchanged,
             older_disks={} if self._knows_topics else self._newest.older_disks(),
+            running=self._newest.running(),
             quorums=quorums,
         )
 

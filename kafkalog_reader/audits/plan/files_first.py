@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import KEEP_DELETED_FOLDER
+from kafkalog_reader.audits.catalogue.actions import FINISH_COPY, KEEP_DELETED_FOLDER
 from kafkalog_reader.audits.catalogue.batch_rules import BASE_OFFSET_FLIPPED
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.input_rules import FOLDER_OF_ANOTHER_PARTITION
 from kafkalog_reader.audits.catalogue.log_rules import LOG_FILES_EXCHANGED, STRAY_LOG
+from kafkalog_reader.audits.integrity.damage import is_severe
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.integrity.finding import Finding
 
 _KEEP_DELETED: Final = "move folders that a start deletes out of the log directories"
+_FINISH: Final = "let rsync finish the copy"
 _WHAT: Final = {
     BASE_OFFSET_FLIPPED: "put flipped bits of base offsets back",
     FOLDER_OF_ANOTHER_PARTITION: "give folders the names of their partitions",
@@ -53,7 +55,7 @@ def files_first(each: Finding, name: str) -> FilesFirst | None:
         each: the finding.
         name: of the partition that it is about.
     """
-    what = _WHAT.get(each.code)
+    what = _FINISH if FINISH_COPY in each.actions and is_severe(each) else _WHAT.get(each.code)
     if what is None:
         return None
     if each.code == REPLICA_DIRECTORY_MISSING:

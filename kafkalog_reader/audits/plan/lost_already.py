@@ -6,7 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY, RESTORE_OLD_SEGMENTS
+from kafkalog_reader.audits.catalogue.actions import (
+    FINISH_COPY,
+    LOOK_FOR_A_COPY,
+    RESTORE_OLD_SEGMENTS,
+)
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
+_MAY_HOLD_THEM: Final = frozenset({FINISH_COPY, RESTORE_OLD_SEGMENTS})
+"""What to do about a file that may be a missing segment."""
 _LOST_ENDS: Final = codes_with(Role.LOST_END)
 _GAPS: Final = codes_with(Role.GAP)
 
@@ -61,7 +67,7 @@ def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostA
 
     None where a file that Kafka does not read may be a missing segment: its records are not lost.
     """
-    if any(is_severe(each) and RESTORE_OLD_SEGMENTS in each.actions[:1] for each in found):
+    if any(is_severe(each) and _MAY_HOLD_THEM.intersection(each.actions[:1]) for each in found):
         return ()
     ranges = [*_ranges(audit, found)]
     borders = sorted({border for each in ranges for border in each[:2]})
@@ -121,7 +127,7 @@ def is_lost_end(found: Finding, end: int) -> bool:
 
 def _end(audit: PartitionAudit) -> int:
     """The end of the longest copy, with what is readable of a torn batch."""
-    return max(*(each.log_end for each in audit.everyone), audit.readable_behind_end[1])
+    return max(*(each.log_end for each in audit.everyone), audit.readable_after_end[1])
 
 
 def _ranges(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[tuple[int, int, bool]]:

@@ -1,4 +1,4 @@
-"""Brokers whose newest record is older than everybody else's: maybe their disk is an old copy.
+"""Brokers whose copy is older than the others': of a running broker, or maybe of an old disk.
 
 Without a metadata log nothing shows when a broker last ran. One that stopped an hour before the
 others and one that was restored from an hour ago have the same files.
@@ -32,6 +32,7 @@ class NewestRecords:
     def __init__(self) -> None:
         self._newest: dict[int, int] = {}
         self._behind: set[int] = set()
+        self._running: set[int] = set()
 
     def add(self, audit: PartitionAudit) -> None:
         """Take the copies of one partition."""
@@ -41,10 +42,16 @@ class NewestRecords:
                 continue
             if each.log_end < end:
                 self._behind.add(each.broker_id)
+                if each.ran_while_copied:
+                    self._running.add(each.broker_id)
             timestamp = each.summary.last_timestamp
             if timestamp is not None:
                 known = self._newest.get(each.broker_id, timestamp)
                 self._newest[each.broker_id] = max(known, timestamp)
+
+    def running(self) -> tuple[int, ...]:
+        """The brokers that are behind because they ran while they were copied."""
+        return tuple(sorted(self._running))
 
     def older_disks(self) -> Mapping[int, OlderDisk]:
         """The brokers that are behind and whose newest record every other one exceeds."""

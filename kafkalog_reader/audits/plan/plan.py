@@ -66,6 +66,7 @@ class Plan:
         exchanged: which paths were given with each other's node ids: the labels are wrong, or the
             disks of brokers are exchanged; empty if none were.
         older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
+        running: brokers that ran while they were copied, before others.
         quorums: of the controllers whose metadata log was supplied.
     """
 
@@ -88,6 +89,7 @@ class Plan:
     advised: frozenset[str] = frozenset()
     exchanged: str = ""
     older_disks: Mapping[int, OlderDisk] = field(default_factory=dict)
+    running: tuple[int, ...] = ()
     quorums: tuple[QuorumAudit, ...] = ()
 
     @property
@@ -250,7 +252,7 @@ class Plan:
         """Partitions about which the plan says what is lost, or in what order to start."""
         if not self.has_work:
             return frozenset()
-        if self.waits_for_files:  # the steps are about these alone
+        if self.files_first or self.renamed:  # the plan is about these alone
             replaced = {c.name for c in self.waiting if c.merge is not None or c.renames}
             return frozenset(replaced | {each.name for each in self.files_first})
         named = {each.name for each in (*self.start_losses, *self.tails)}
@@ -346,6 +348,7 @@ def plan_of(
     advised: Iterable[str] = (),
     exchanged: str = "",
     older_disks: Mapping[int, OlderDisk] | None = None,
+    running: Sequence[int] = (),
     quorums: Iterable[QuorumAudit] = (),
 ) -> Plan:
     """Make one procedure for all partitions.
@@ -367,6 +370,7 @@ def plan_of(
         advised: partitions about which ``replica-diff`` prints what to do before a start.
         exchanged: which paths were given with each other's node ids.
         older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
+        running: brokers that ran while they were copied, before others.
         quorums: of the controllers whose metadata log was supplied.
     """
     choices, unanswered = [], []
@@ -413,6 +417,7 @@ def plan_of(
         advised=frozenset(advised),
         exchanged=exchanged,
         older_disks=older_disks or {},
+        running=tuple(running),
         quorums=tuple(quorums),
     )
 

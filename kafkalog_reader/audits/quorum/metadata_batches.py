@@ -46,7 +46,7 @@ class MetadataBatches:
         misplaced: where a base offset is wrong, which no checksum covers; empty if none is. The
             columns have the right ones, which the batches before and after it prove.
         offset_repairs: the bytes that write the right base offsets.
-        readable_end: one past the last sound batch behind the damage, which a start cuts off; the
+        readable_end: one past the last sound batch after the damage, which a start cuts off; the
             log end if there is none.
     """
 
@@ -124,7 +124,7 @@ def read_batches(directory: PartitionDirectory) -> MetadataBatches:
         sizes.append(sum(map(len, columns["position"])) - sum(sizes))
         if damage:
             break
-    behind = found[len(slices) - 1 :] if damage else ()
+    after = found[len(slices) - 1 :] if damage else ()
     empty = np.empty(0, np.int64)
     whole = {name: np.concatenate([empty, *parts]) for name, parts in columns.items()}
     position = whole.pop("position")
@@ -144,7 +144,7 @@ def read_batches(directory: PartitionDirectory) -> MetadataBatches:
         slices=tuple(slices),
         damage=damage,
         flipped=flipped,
-        readable_end=max((_readable_end(each, directory) for each in behind), default=0),
+        readable_end=max((_readable_end(each, directory) for each in after), default=0),
         **whole,
     )
 

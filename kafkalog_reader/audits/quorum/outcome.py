@@ -29,7 +29,7 @@ class Verdict(Enum):
     """A majority can start, and whoever is elected keeps what may be committed."""
     MAY_LOSE = "mayLoseCommitted"
     """A controller can be elected without records that are, or may be, committed, or a start cuts
-    such records off behind damage, or no copy has them any more."""
+    such records off after damage, or no copy has them any more."""
     NO_MAJORITY = "noMajority"
     """Fewer voters than a majority can start."""
     CONTRADICTED = "contradicted"
@@ -68,7 +68,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutTail:
-    """Offsets behind damage that a start cuts off, and that no copy keeps; half-open."""
+    """Offsets after damage that a start cuts off, and that no copy keeps; half-open."""
 
     copy: MetadataCopy
     first_offset: int

@@ -16,6 +16,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.comparison.copied_earlier import metadata_moments, node_moment
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.checkpoints import (
@@ -82,6 +83,7 @@ def rolled_back(
     last, newest = states[0]
     is_last = all(each.batches.readable_end <= last.end.offset for each in copies)
     lost_end = _later_epoch(replicas, newest) if is_last else ""  # else damaged copies may have it
+    moments = metadata_moments(evidence)
     nodes: dict[int | None, str] = {}
     with_partitions = set()
     for copy, state in states:
@@ -94,6 +96,8 @@ def rolled_back(
             continue
         if reason := _later_epoch(own, state):
             nodes[node] = reason
+        elif node_moment(cluster_id, node, moments) is not None:
+            continue  # it ran while it was copied, before the others
         elif copy.end < last.end and (reason := _shorter(node, own, replicas, newest)):
             nodes[node] = reason
             with_partitions.add(node)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.held_records import HeldRecords, sum_of
@@ -49,15 +49,17 @@ from kafkalog_reader.audits.recovery.stray import why_stray
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
+    from kafkalog_reader.audits.recovery.stray import Stray
     from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
     from kafkalog_reader.io.progress import Progress
 
 _T = TypeVar("_T")
 Peers = Callable[["PartitionDirectory"], "Sequence[PartitionDirectory]"]
+_SERVED: Final = (StartOutcome.LOADS, StartOutcome.CUT, StartOutcome.HIDDEN)
 
 
 def _effect(recovery: Recovery) -> tuple[object, ...]:
@@ -178,11 +180,69 @@ class DirectoryStart:
         return otherwise
 
     def _load(self, directory: PartitionDirectory, rule: StartRule) -> Recovery:
-        key = (directory.topic or "", -1 if directory.partition is None else directory.partition)
         config = rule.config_of(directory.topic, self._topics)
         check_files(directory)
         topic_id = read_topic_id_at_start(directory)
-        log_load = partial(
+        log_load = self._log_load(directory, rule, config)
+        load = log_load()
+        load.run()
+        sound_end = load.sound_end()
+        if self._root.clean_shutdown is None:
+            load.reasons.append(
+                "the log directory was not supplied: an unclean shutdown is assumed"
+            )
+        started = start_time(load.segments, rule)
+        fate = self._fate(directory, load, rule, config, started, topic_id)
+        load.reasons += _end_reasons(load, fate, sound_end)
+        later = ""
+        if rule.started_at is None and fate.outcome in _SERVED:
+            later = expires_later(load.segments, config, started)
+            load.reasons += [later] if later else []
+        cut = sum_of(self._records(lost, directory) for lost in (*load.lost, *fate.aside))
+        stays_torn = bool(
+            fate.outcome in (StartOutcome.LOADS, StartOutcome.HIDDEN)
+            and self._root.clean_shutdown
+            and load.ends_torn
+        )
+        readable = self._readable(load.lost, directory) if cut.torn else (0, 0)
+        if stays_torn:
+            last = load.segments[-1]
+            left = LostBytes.after(last, last.start, sound_end)
+            readable = self._readable([left], directory)
+        rebuild = None
+        if fate.outcome is StartOutcome.HIDDEN or stays_torn:
+            count = partial(self._records, directory=directory)
+            rebuild = index_rebuild(directory, log_load, fate.hidden + cut.sound, count)
+        return Recovery(
+            directory=directory,
+            outcome=fate.outcome,
+            expires_later=later,
+            sound_end_offset=sound_end,
+            segments_read=tuple(sorted(load.read)),
+            records_cut=fate.hidden + cut.sound,
+            max_cut_in_damaged_batches=cut.damaged,
+            max_cut_in_torn_batch=cut.torn,
+            readable_in_torn_batch=readable,
+            bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
+            reason="; ".join(load.reasons),
+            stray=fate.stray,
+            rebuild=rebuild,
+            loaded=LoadedReplica(
+                directory=directory,
+                log=(
+                    _NOTHING
+                    if fate.stray is not None
+                    else _loaded_log(load, self._high_watermarks.get(_key(directory), 0))
+                ),
+            ),
+        )
+
+    def _log_load(
+        self, directory: PartitionDirectory, rule: StartRule, config: LogConfig
+    ) -> partial[LogLoad]:
+        """What makes the load of a log, as often as it is tried."""
+        key = _key(directory)
+        return partial(
             LogLoad,
             directory,
             LeaderEpochCache.loaded(read_epochs(directory)),
@@ -195,13 +255,23 @@ class DirectoryStart:
             progress=self._progress,
             known=self._known(directory),
         )
-        load = log_load()
-        load.run()
-        log_end_offset = load.sound_end()
-        if self._root.clean_shutdown is None:
-            load.reasons.append(
-                "the log directory was not supplied: an unclean shutdown is assumed"
-            )
+
+    def _fate(
+        self,
+        directory: PartitionDirectory,
+        load: LogLoad,
+        rule: StartRule,
+        config: LogConfig,
+        started: StartTime,
+        topic_id: str | None,
+    ) -> _Fate:
+        """What becomes of a log that was loaded; the reasons of the load say why."""
+        if rule.sets_strays_aside:
+            stray = why_stray(directory, topic_id, self._topics, self._peers(directory))
+            if stray is not None:
+                load.reasons.append(stray.reason)
+                aside = tuple(LostBytes.of(segment) for segment in load.segments)
+                return _Fate(StartOutcome.STRAY, stray=stray, aside=aside)
         outcome = (
             StartOutcome.EMPTIED
             if load.is_emptied
@@ -209,86 +279,14 @@ class DirectoryStart:
             if load.lost
             else StartOutcome.LOADS
         )
-        started = start_time(load.segments, rule)
-        aside: list[LostBytes] = []
-        hidden = 0
-        stray = (
-            why_stray(directory, topic_id, self._topics, self._peers(directory))
-            if rule.sets_strays_aside
-            else None
-        )
-        if stray is not None:
-            outcome = StartOutcome.STRAY
-            aside = [LostBytes.of(segment) for segment in load.segments]
-            load.reasons.append(stray.reason)
-        elif expired := count_expired(
-            load.segments,
-            config,
-            started.milliseconds,
-            assumes_default=rule.started_at is not None,
-        ):
-            outcome = StartOutcome.EXPIRED
+        expired = _expired(load, config, started)
+        if expired:
             self._expire(load, expired, config, started)
-        elif hidden := load.hidden_records():
-            outcome = StartOutcome.HIDDEN if outcome is StartOutcome.LOADS else outcome
-        if load.log_end_offset != log_end_offset and (hidden or outcome is StartOutcome.LOADS):
-            load.reasons.append(
-                f"the broker sees the end at {load.log_end_offset:,}, the sound batches end at "
-                f"{log_end_offset:,}"
-            )
-        if hidden:
-            what = f"{records_text(hidden)} in the last segment will not be served"
-            load.reasons.append(
-                f"{what}, and new records will take their offsets"
-                if load.log_end_offset != log_end_offset
-                else f"{what}: by their base offset, which no checksum covers, they are not below "
-                f"the log end {log_end_offset:,}"
-            )
-        later = ""
-        if (
-            outcome in (StartOutcome.LOADS, StartOutcome.CUT, StartOutcome.HIDDEN)
-            and rule.started_at is None
-        ):
-            later = expires_later(load.segments, config)
-            load.reasons += [later] if later else []
-        cut = sum_of(self._records(lost, directory) for lost in (*load.lost, *aside))
-        rebuild = None
-        stays_torn = bool(
-            outcome in (StartOutcome.LOADS, StartOutcome.HIDDEN)
-            and self._root.clean_shutdown
-            and load.ends_torn
-        )
-        readable = self._readable(load.lost, directory) if cut.torn else (0, 0)
-        if stays_torn:
-            last = load.segments[-1]
-            left = LostBytes.behind(last, last.start, log_end_offset)
-            readable = self._readable([left], directory)
-        if outcome is StartOutcome.HIDDEN or stays_torn:
-            count = partial(self._records, directory=directory)
-            rebuild = index_rebuild(directory, log_load, hidden + cut.sound, count)
-        return Recovery(
-            directory=directory,
-            outcome=outcome,
-            expires_later=later,
-            sound_end_offset=log_end_offset,
-            segments_read=tuple(sorted(load.read)),
-            records_cut=hidden + cut.sound,
-            max_cut_in_damaged_batches=cut.damaged,
-            max_cut_in_torn_batch=cut.torn,
-            readable_in_torn_batch=readable,
-            bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
-            reason="; ".join(load.reasons),
-            stray=stray,
-            rebuild=rebuild,
-            loaded=LoadedReplica(
-                directory=directory,
-                log=(
-                    _NOTHING
-                    if stray is not None
-                    else _loaded_log(load, self._high_watermarks.get(key, 0))
-                ),
-            ),
-        )
+            return _Fate(StartOutcome.EXPIRED)
+        hidden = load.hidden_records()
+        if hidden and outcome is StartOutcome.LOADS:
+            outcome = StartOutcome.HIDDEN
+        return _Fate(outcome, hidden=hidden)
 
     def _readable(
         self, lost: Sequence[LostBytes], directory: PartitionDirectory
@@ -328,7 +326,51 @@ class DirectoryStart:
         load.cache = load.cache.truncate_from_start(load.log_start_offset)
 
 
+class _Fate(NamedTuple):
+    """What the start does to a log that it has loaded.
+
+    Attributes:
+        hidden: number of records in the last segment that will not be served.
+        stray: why it is set aside; None if it is not.
+        aside: the byte ranges that are set aside.
+    """
+
+    outcome: StartOutcome
+    hidden: int = 0
+    stray: Stray | None = None
+    aside: tuple[LostBytes, ...] = ()
+
+
+def _end_reasons(load: LogLoad, fate: _Fate, sound_end: int) -> Iterator[str]:
+    """Why the broker sees another end than that of the sound batches, and what that hides."""
+    is_other = load.log_end_offset != sound_end
+    if is_other and (fate.hidden or fate.outcome is StartOutcome.LOADS):
+        yield (
+            f"the broker sees the end at {load.log_end_offset:,}, the sound batches end at "
+            f"{sound_end:,}"
+        )
+    if fate.hidden:
+        what = f"{records_text(fate.hidden)} in the last segment will not be served"
+        yield (
+            f"{what}, and new records will take their offsets"
+            if is_other
+            else f"{what}: by their base offset, which no checksum covers, they are not below "
+            f"the log end {sound_end:,}"
+        )
+
+
+def _key(directory: PartitionDirectory) -> tuple[str, int]:
+    """The row of a replica in offset checkpoints."""
+    return directory.topic or "", -1 if directory.partition is None else directory.partition
+
+
 _NOTHING: Final = EpochLog(cache=LeaderEpochCache(), log_start_offset=0, log_end_offset=0)
+
+
+def _expired(load: LogLoad, config: LogConfig, started: StartTime) -> int:
+    """How many segments retention deletes that no running broker would have kept until then."""
+    count = partial(count_expired, load.segments, config, assumes_default=started.is_given)
+    return count(now=started.milliseconds) if count(now=started.retention_ran_at) else 0
 
 
 def _loaded_log(load: LogLoad, high_watermark: int) -> EpochLog:

@@ -193,9 +193,8 @@ class LogLoad:
         """The sound prefix of the last segment."""
         last = self.segments[-1] if self.segments else None
         if last is not None and last.recovered is not None:
-            end = last.recovered.next_offset
-            greatest = last.recovered.greatest_offset
-            return SoundPrefix(end, end - 1 if greatest is None else greatest, is_whole=True)
+            found = last.recovered
+            return SoundPrefix(found.next_offset, found.greatest_offset, is_whole=True)
         if last is not None and self._is_known_sound(last):
             end = self._known[last.path].next_offset
             return SoundPrefix(next_offset=end, greatest_offset=end - 1, is_whole=True)
@@ -262,6 +261,7 @@ class LogLoad:
                 found = Recovered(
                     stop=segment.start,
                     next_offset=segment.base_offset,
+                    greatest_offset=segment.base_offset - 1,
                     greatest_timestamp=-1,
                     cache=found.cache,
                 )
@@ -312,7 +312,7 @@ class LogLoad:
         if found.problem and self.first_damage is None:
             self.first_damage = found.next_offset
         if found.stop < segment.stop:
-            self.lost.append(LostBytes.behind(segment, found.stop, found.next_offset))
+            self.lost.append(LostBytes.after(segment, found.stop, found.next_offset))
             self.reasons.append(found.problem or f"{_path(segment)}: cut at position {found.stop}")
         segment.stop = found.stop
         segment.recovered = found
@@ -329,7 +329,7 @@ class LogLoad:
     def _split(self, segment: LoadingSegment) -> None:
         """Split a segment that has an offset beyond 2^31 of its base."""
         parts, walk_end = split_segment(segment, self._progress)
-        end = parts[-1].recovered.next_offset - 1 if parts[-1].recovered else 0
+        end = read_next_offset(parts[-1], self._progress) - 1
         if not segment.base_offset + MAX_RELATIVE_OFFSET < end:
             raise StartFailure(
                 f"{_path(segment)}: an offset is not within 2^31 of the segment's base, "

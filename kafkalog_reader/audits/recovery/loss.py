@@ -47,15 +47,15 @@ class LostBytes:
     start: int
     stop: int
     context: ReadContext
-    first_offset: int = 0
+    first_offset: int
 
     @classmethod
     def of(cls, segment: LoadingSegment) -> LostBytes:
         """All of a segment."""
-        return cls.behind(segment, segment.start, segment.base_offset)
+        return cls.after(segment, segment.start, segment.base_offset)
 
     @classmethod
-    def behind(cls, segment: LoadingSegment, start: int, first_offset: int) -> LostBytes:
+    def after(cls, segment: LoadingSegment, start: int, first_offset: int) -> LostBytes:
         """A segment from a position on, and the offset expected there."""
         return cls(
             files=segment.files,
@@ -85,12 +85,12 @@ class LostBytes:
         Raises:
             UnreadableFileError: a file cannot be opened or read.
         """
-        stop, behind = self.stop, HeldRecords(0, 0)
+        stop, counted = self.stop, HeldRecords(0, 0)
         if known is not None and known.size_in_bytes == self.stop:
-            stop, behind = known.records_since(self.start) or (stop, behind)
+            stop, counted = known.records_since(self.start) or (stop, counted)
         if stop == self.start:
-            return behind
-        return sum_of((behind, *self._parts(stop, progress, next_base)))
+            return counted
+        return sum_of((counted, *self._parts(stop, progress, next_base)))
 
     def _parts(self, stop: int, progress: Progress, next_base: int | None) -> Iterator[HeldRecords]:
         expected = self.first_offset

@@ -154,7 +154,7 @@ def check_files(directory: PartitionDirectory) -> None:
     """
     logs, folders = set(), []
     for entry in _entries(directory.path, directory.context):
-        prefix = entry.name.split(".", 1)[0]
+        prefix = entry.name.partition(".")[0]
         is_loaded = entry.name.endswith(_LOADED_ENDINGS) and entry.is_file()
         if is_loaded and not _is_number(prefix, 63):
             raise StartFailure(f"{shown(entry.path)}: no offset before the first dot")
@@ -163,7 +163,7 @@ def check_files(directory: PartitionDirectory) -> None:
         elif entry.name.endswith(_INDEXES) and not entry.is_file():
             folders.append(entry)
     for entry in folders:
-        if entry.name.split(".", 1)[0] in logs and entry.is_dir():
+        if entry.name.partition(".")[0] in logs and entry.is_dir():
             raise DirectoryFailure(f"{shown(entry.path)}: a directory in the place of a file")
 
 

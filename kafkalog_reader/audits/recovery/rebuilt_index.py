@@ -66,8 +66,8 @@ def rebuild_index(walk: BatchWalk, base_offset: int, config: LogConfig) -> Rebui
         batch = 0
         while True:
             # The next batch that starts more than an interval after the last indexed one.
-            behind = last_indexed + config.index_interval
-            batch = int(batches.position.searchsorted(behind, side="right"))
+            after = last_indexed + config.index_interval
+            batch = int(batches.position.searchsorted(after, side="right"))
             newest_before = rises[rises <= min(batch, len(batches) - 1)]
             if len(newest_before):
                 greatest = (

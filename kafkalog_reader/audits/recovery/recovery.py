@@ -47,9 +47,9 @@ class Recovery:
             where nobody reads them; equal if there are none.
         bytes_cut: bytes deleted from the log files.
         reason: why, as text, with file, position and offset; empty if nothing special happens.
-        expires_later: what retention deletes if the broker starts at the time at which the files
-            were last modified, and not right after the newest record; empty if nothing, or if the
-            start time was given.
+        expires_later: what retention deletes as it would have in the running broker, or if the
+            broker starts at the time at which the files were last modified, and not right after the
+            newest record; empty if nothing, or if the start time was given.
         loaded: the replica after the start; None if the broker or the log directory does not start.
         is_own_failure: whether files of this replica prevent the start, so that it would succeed
             without them.

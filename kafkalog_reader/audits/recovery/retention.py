@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 5
 """Maximum number of segments that a message lists."""
+_CHECK_INTERVAL_MS: Final = 5 * 60 * 1000
+"""``log.retention.check.interval.ms`` by default."""
 
 
 class StartTime(NamedTuple):
@@ -27,6 +29,16 @@ class StartTime(NamedTuple):
 
     milliseconds: int
     source: str
+    is_given: bool = False
+
+    @property
+    def retention_ran_at(self) -> int:
+        """When retention ran last before the start.
+
+        What had expired by then is gone, unless the start reads other timestamps than the broker
+        did that wrote the log. What expired since then the broker would have deleted as well.
+        """
+        return self.milliseconds if self.is_given else self.milliseconds - _CHECK_INTERVAL_MS
 
     def __str__(self) -> str:
         return f"{utc_text(self.milliseconds)}, {self.source}"
@@ -42,7 +54,7 @@ def start_time(segments: Sequence[LoadingSegment], rule: StartRule) -> StartTime
         UnreadableFileError: a time index cannot be opened or read.
     """
     if rule.started_at is not None:
-        return StartTime(rule.started_at, "the start time that was given")
+        return StartTime(rule.started_at, "the start time that was given", is_given=True)
     files = modified_at(segments)
     newest = max(map(_timestamp, segments), default=-1)
     if not 0 < newest < files:
@@ -112,10 +124,17 @@ def segments_text(segments: Sequence[LoadingSegment]) -> str:
     return f"the segments that begin at offsets {', '.join(bases[:-1])} and {bases[-1]}"
 
 
-def expires_later(segments: Sequence[LoadingSegment], config: LogConfig) -> str:
-    """What a start at the time of the files deletes; that time may be only that of a copy."""
+def expires_later(segments: Sequence[LoadingSegment], config: LogConfig, started: StartTime) -> str:
+    """What a start deletes, as the running broker would, or by file times that may be a copy's."""
+    if not config.is_known:
+        return ""
+    if count := count_expired(segments, config, started.milliseconds):
+        return (
+            f"{segments_text(segments[:count])} had expired by {started}; retention deletes that "
+            "after a start as in a running broker"
+        )
     modified = modified_at(segments)
-    count = count_expired(segments, config, modified) if config.is_known else 0
+    count = count_expired(segments, config, modified)
     if not count:
         return ""
     return (

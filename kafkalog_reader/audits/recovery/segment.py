@@ -113,24 +113,24 @@ class Recovered:
     Attributes:
         stop: the first position that is cut.
         next_offset: one past the last offset kept; the segment's base if nothing is kept.
+        greatest_offset: the greatest offset kept, which is not the last one if offsets fall.
         greatest_timestamp: -1 without batches.
         cache: with the leader epochs that were found.
         problem: why it is cut; empty if it is not.
         overflows: an offset does not fit into an index entry, at which recovery fails.
         falls: offsets fall where the index needs them to rise, which empties the segment.
         is_full: an index needs more entries than it can hold, which ends the broker.
-        greatest_offset: the greatest offset kept, which is not the last one if offsets fall.
     """
 
     stop: int
     next_offset: int
+    greatest_offset: int
     greatest_timestamp: int
     cache: LeaderEpochCache
     problem: str = ""
     overflows: bool = False
     falls: bool = False
     is_full: bool = False
-    greatest_offset: int | None = None
 
 
 def recover(
@@ -176,13 +176,13 @@ def recover(
     return Recovered(
         stop=state.stop,
         next_offset=next_offset,
+        greatest_offset=state.greatest_offset,
         greatest_timestamp=state.greatest_timestamp,
         cache=state.cache,
         problem=state.problem,
         overflows=state.overflows,
         falls=index.refuses,
         is_full=index.is_full,
-        greatest_offset=state.greatest_offset,
     )
 
 

@@ -51,6 +51,10 @@ def split_segment(
             parts[-1].recovered = Recovered(
                 stop=segment.stop,
                 next_offset=int(batches.last_offset[end - 1]) + 1,
+                greatest_offset=max(
+                    int(batches.last_offset[first:end].max()),
+                    -1 if before is None else before.greatest_offset,
+                ),
                 greatest_timestamp=max(
                     int(batches.max_timestamp[first:end].max()),
                     -1 if before is None else before.greatest_timestamp,

@@ -25,7 +25,10 @@ from kafkalog_reader.audits.partition.committed_offsets import with_commits
 from kafkalog_reader.audits.partition.difference_findings import with_indexes_kept
 from kafkalog_reader.audits.partition.epoch_advice import with_epoch_actions, without_rebuilt
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
-from kafkalog_reader.audits.partition.harmless_starts import with_harmless_starts
+from kafkalog_reader.audits.partition.harmless_starts import (
+    with_deleted_topic,
+    with_harmless_starts,
+)
 from kafkalog_reader.audits.partition.lost_partitions import lost_partitions
 from kafkalog_reader.audits.partition.lost_start import with_lost_ends, with_lost_starts
 from kafkalog_reader.audits.partition.partition_unit import (
@@ -220,6 +223,9 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
     for alone in audit.set_aside:  # by itself: it was not compared
         own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
         found += with_others(audit, own)
+    for alone in audit.outdated:
+        own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
+        found += with_deleted_topic(own)
     found = [without_rebuilt(audit, each) for each in with_indexes_kept(found)]
     of_quorum = with_quorum_actions(audit, found, supply.without_log)
     found = [with_epoch_actions(audit, each) for each in of_quorum]
@@ -233,7 +239,7 @@ def _starts(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None]:
         return starts
     directories = [replica.directory for replica in audit.replicas]
     known = [each.read_segments for each in audit.replicas]
-    return predict_starts(directories, known=known, started_at=audit.started_at)
+    return predict_starts(directories, audit.topics, known=known, started_at=audit.started_at)
 
 
 def _is_held_elsewhere(audit: PartitionAudit, replica: ReplicaAudit, offset: int) -> bool:

@@ -13,6 +13,7 @@ from fixtures import captures
 from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
     FETCH_METADATA_AGAIN,
+    FINISH_COPY,
     FORCE_RECOVERY,
     KEEP_DELETED_FOLDER,
     LEAVE_ONE_OUT,
@@ -75,6 +76,7 @@ def test_an_action_is_requested_by_a_rule(code: str) -> None:
         RENAME_STRAY,
         RETURN_DIRECTORY,
         KEEP_DELETED_FOLDER,
+        FINISH_COPY,
         SET_NO_OFFSET_YET,
     }
     assert code in asked | by_place

@@ -108,7 +108,7 @@ TRAPS = (
     Trap("T08_an_empty_batch_is_kept", stopped([
         *parse_log("0-9/e0"), empty_batch(parse_log("10-19/e0")[0]), *parse_log("20-29/e0")]),
         deep=True),
-    Trap("T10_zeros_behind_the_active_log", whole(),
+    Trap("T10_zeros_after_the_active_log", whole(),
          change=edit(LOG, lambda c: c + bytes((1 << 20) - len(c))), clean=False),
     Trap("T10_not_after_a_clean_stop", stopped(), "KL-104",
          edit(LOG, lambda c: c + bytes((1 << 20) - len(c)))),
@@ -122,7 +122,7 @@ TRAPS = (
     Trap("T12_not_an_offset_of_no_batch", stopped(), "KL-212",
          edit(TIMES, lambda c: c[:-4] + struct.pack(">i", 99))),
     Trap("T13_elected_and_nothing_written", stopped(epochs="0:0 1:30")),
-    Trap("T13_not_behind_the_end", stopped(epochs="0:0 1:31"), "KL-409"),
+    Trap("T13_not_after_the_end", stopped(epochs="0:0 1:31"), "KL-409"),
     Trap("T14_removed_later_after_an_unclean_stop", whole(epochs="0:0 1:31"), clean=False),
     Trap("T15_the_first_entry_is_clipped", stopped(epochs="0:7", log_start=7, high_watermark=30)),
     Trap("T15_not_above_the_log_start", stopped(epochs="0:7"), "KL-407"),

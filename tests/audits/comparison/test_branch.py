@@ -86,7 +86,7 @@ def test_markers_and_removed_records_are_not_records_of_clients(tmp_path: Path) 
     assert (only.records, only.control_records, only.next_offset) == (0, 1, 11)
 
 
-def test_only_behind_a_fork_contents_have_fingerprints(tmp_path: Path) -> None:
+def test_only_after_a_fork_contents_have_fingerprints(tmp_path: Path) -> None:
     batches = list(parse_log(EPOCHS))
     whole = built(tmp_path / "one", batches, (0, 5), apart=True)
     steps = built(tmp_path / "two", batches, (0, 1), (1, 3), (4, 1), apart=True)

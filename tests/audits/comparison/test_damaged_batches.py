@@ -37,7 +37,7 @@ def damaged(batch: Batch) -> Batch:
     return replace(batch, lies={"crc": 1})
 
 
-def test_a_batch_behind_many_that_no_copy_has_intact_decides(audited: Audited) -> None:
+def test_a_batch_after_many_that_no_copy_has_intact_decides(audited: Audited) -> None:
     last = COUNT - 1
     everyone = range(2)
     assert audited(copy(MANY), copy(()), clean=everyone).verdict is Verdict.DAMAGED_RECOVERABLE
@@ -87,7 +87,7 @@ def test_a_cap_on_them_is_reported(audited: Audited, monkeypatch: pytest.MonkeyP
     assert audit.verdict is Verdict.DAMAGED_RECOVERABLE
 
 
-def test_kinds_decide_behind_the_cap_on_differences(
+def test_kinds_decide_after_the_cap_on_differences(
     audited: Audited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(difference, "MAX", 10)

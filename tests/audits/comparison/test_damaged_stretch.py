@@ -166,7 +166,7 @@ def test_a_stretch_goes_on_while_only_damage_differs(
     ("offsets", "expected"),
     [
         pytest.param([0, 1, 2, 3, 4], [(1, 4)], id="in_a_row"),
-        pytest.param([0, 1, 5, 6, 7], [(1, 2), (5, 7)], id="behind_a_gap"),
+        pytest.param([0, 1, 5, 6, 7], [(1, 2), (5, 7)], id="after_a_gap"),
         pytest.param([0, 1, 2, 6, 7], [(1, 3), (6, 7)], id="before_a_gap"),
     ],
 )

@@ -55,7 +55,7 @@ def test_an_empty_log_has_no_last_timestamp(tmp_path: Path) -> None:
     [
         pytest.param([*built(0, 1), b"\xff" * 90, *built(2, 3)], 1, 1, id="bytes_between"),
         pytest.param([*built(0, 1, 2), built(3)[0][:-5]], 1, 0, id="an_unfinished_end"),
-        pytest.param([*built(0, 1, 2, 3), bytes(500)], 1, 0, id="zeros_behind_the_end"),
+        pytest.param([*built(0, 1, 2, 3), bytes(500)], 1, 0, id="zeros_after_the_end"),
     ],
 )
 def test_only_damage_spoils_a_log(

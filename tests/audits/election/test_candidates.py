@@ -160,7 +160,7 @@ def test_each_criterion_outweighs_all_that_come_after_it(number: int) -> None:
     assert order(ranked([worse, election(2)])) == [2, 1]
 
 
-def test_damage_behind_what_was_committed_justifies_no_unclean_election() -> None:
+def test_damage_after_what_was_committed_justifies_no_unclean_election() -> None:
     damaged = election(1, unreadable_from=5, damaged=1)
     assert order(ranked([election(2, is_member=False), damaged])) == [1, 2]
 

@@ -53,7 +53,7 @@ def test_it_is_lost_with_the_damaged_leader(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damaged", "clean", "ranges"),
     [
-        pytest.param({0: [5], 1: [7]}, [0], [], id="cut_behind_it"),
+        pytest.param({0: [5], 1: [7]}, [0], [], id="cut_after_it"),
         pytest.param({0: [5], 1: [3]}, [0, 1], [], id="no_recovery"),
         pytest.param({0: [5], 1: [3], 2: []}, [0], [], id="another_keeps_it"),
         pytest.param({0: [5], 1: [3], 2: [4]}, [0], [(5, 6)], id="both_cut"),

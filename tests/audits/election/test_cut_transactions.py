@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,29 @@ def test_only_an_unclean_election_lets_a_copy_outside_the_isr_lead(
     )
     (found,) = (each for each in findings_of(members) if each.code == "KL-713")
     assert found.severity == severity
+
+
+@pytest.mark.parametrize(("age", "severity"), [(0, "M"), (3600, "H")], ids=["hot", "old"])
+def test_a_running_broker_gets_the_marker_after_it_was_copied(
+    age: int, severity: str, tmp_path: Path
+) -> None:
+    """As KL-502 of the same copy: file times show that clients wrote while it was copied."""
+    written_at = int((time.time() - age) * 1000)
+    record = data_batch(
+        0,
+        [Record(offset_delta=0)],
+        base_timestamp=written_at,
+        producer_id=1,
+        producer_epoch=0,
+        base_sequence=0,
+        flags=TRANSACTIONAL_BIT,
+    )
+    marker = commit(1, 1, 0)
+    logs = {0: replica([record]), 1: replica([record, marker], high_watermark=2)}
+    cluster(tmp_path, logs)
+    ((_, directories),) = discover([str(tmp_path)]).topic_partitions(ReadRequest())
+    (found,) = (e for e in findings_of(audit_partition(directories)) if e.code == "KL-713")
+    assert (found.severity, found.first_offset) == (severity, 0)
 
 
 def test_a_marker_on_the_other_side_of_a_fork_is_lost_too(tmp_path: Path) -> None:

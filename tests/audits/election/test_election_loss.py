@@ -143,7 +143,7 @@ def test_a_leader_emptied_by_its_start_has_nothing_otherwise(audited: Audited) -
     assert (outcome.truncation_offset, outcome.silent_divergence) == (10, None)
 
 
-def test_what_replicas_hold_alike_behind_a_fork_is_lost_once(audited: Audited) -> None:
+def test_what_replicas_hold_alike_after_a_fork_is_lost_once(audited: Audited) -> None:
     """Seed 8011: broker 1 was cut inside a batch, which removed 3 and 4; it continued at 5."""
     written = "0-0/e0 1-4/e3 5-6/e5"
     audit = audited(

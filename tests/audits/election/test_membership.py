@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kafkalog_reader.audits.election.membership import (
@@ -52,6 +54,23 @@ def test_whom_the_controller_elects(
     standings = {broker: standing(known, broker) for broker in known.replicas}
     assert {b for b, each in standings.items() if each.controller_would_elect} == elected
     assert {b for b, each in standings.items() if each.needs_unclean} == unclean
+
+
+@pytest.mark.parametrize(
+    ("directories", "found"),
+    [
+        pytest.param((), None, id="before_3.7"),
+        pytest.param(("A" * 22, "B" * 21 + "A", "C" * 21 + "A"), "B" * 21 + "A", id="of_5"),
+        pytest.param(("B" * 21 + "A", "A" * 22, "C" * 21 + "A"), None, id="unassigned"),
+        pytest.param(("B" * 21 + "A", "A" * 21 + "Q", "C" * 21 + "A"), None, id="lost"),
+        pytest.param(("B" * 21 + "A", "A" * 21 + "g", "C" * 21 + "A"), None, id="migrating"),
+    ],
+)
+def test_the_log_directory_of_a_replica(directories: tuple[str, ...], found: str | None) -> None:
+    """KIP-858: one id for each replica; the numbers 0 to 2 say that no directory is known."""
+    known = replace(membership((4, 5, 6)), directories=directories)
+    assert known.directory_of(5) == found
+    assert known.directory_of(7) is None
 
 
 def test_nothing_is_known_without_metadata_or_node_id() -> None:

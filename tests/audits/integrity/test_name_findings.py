@@ -10,9 +10,10 @@ import pytest
 
 from fixtures import captures
 from fixtures.builder import cluster, replica
-from kafkalog_reader.audits.catalogue.actions import ACTIONS, USE_SUBFOLDER
+from kafkalog_reader.audits.catalogue.actions import ACTIONS, FINISH_COPY, USE_SUBFOLDER
 from kafkalog_reader.audits.integrity.file_repair import Decompress, Move
 from kafkalog_reader.audits.tables.verification import verify
+from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
@@ -67,7 +68,7 @@ def test_a_strange_name_is_shown_escaped(partition: Path, name: str) -> None:
     ("name", "severity", "is_given_back"),
     [
         ("00000000000000000007.log.gz", "H", True),  # compressed by hand, to save space
-        (".00000000000000000007.log.Xa81jd", "H", True),  # of an interrupted rsync
+        ("00000000000000000007.log.part", "H", True),  # half a transfer
         ("00000000000000000000.log.bak", "L", False),  # beside the segment itself
     ],
 )
@@ -85,6 +86,33 @@ def test_a_file_that_may_be_a_missing_segment_is_high(
     log = str(partition / "00000000000000000007.log")
     targets = [e.target for e in strange.repairs if isinstance(e, (Move, Decompress))]
     assert targets == ([log] if is_given_back else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [
+        (".00000000000000000007.log.Xa81jd", "H"),
+        (".00000000000000000007.timeindex.000000", "H"),
+        (".00000000000000000000.log.Xa81jd", "L"),  # the file itself is there
+        (".leader-epoch-checkpoint.Xa81jd", "L"),
+        (".notes.txt.Xa81jd", None),  # nothing of Kafka's
+    ],
+)
+def test_a_temporary_name_of_rsync_shows_a_copy_that_is_not_complete(
+    partition: Path, name: str, severity: str | None
+) -> None:
+    """Source: rsync 3.2, receiver.c#get_tmpname: a dot, the name, a dot and six characters."""
+    (partition / name).write_bytes(b"x" * 70)
+    findings = table("findings")
+    wanted = request(findings)
+    units = findings.units(discover([str(partition.parent)]), wanted)
+    found = [each for unit in units for each, _ in verify(unit, wanted).findings]
+    strange = [each for each in found if each.code == "KL-003"]
+    assert [each.severity for each in strange] == ([severity] if severity else [])
+    for each in strange:
+        assert (each.actions, each.repairs) == ((FINISH_COPY,), ())
+    words = " ".join(asked(plan_command, str(partition.parent))[1].split())
+    assert ("first let rsync finish the copy (KL-003)" in words) == (severity == "H")
 
 
 @pytest.mark.parametrize("name", ["lost+found", ".snapshot"])

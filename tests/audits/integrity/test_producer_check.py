@@ -67,6 +67,6 @@ def test_compacted_logs_are_not_followed(tmp_path: Path, fields: dict[str, Any])
     assert found(tmp_path, batches(), **fields) == set()
 
 
-def test_a_log_is_followed_again_behind_damage(tmp_path: Path) -> None:
+def test_a_log_is_followed_again_after_damage(tmp_path: Path) -> None:
     log = [plain(0, crc=0), *batches(1)]
     assert found(tmp_path, log, segment_bytes=1) == {(code, 3) for code in CODES}

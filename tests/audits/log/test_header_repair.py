@@ -67,7 +67,7 @@ def test_what_one_field_does_not_explain_is_not_corrected(tmp_path: Path, conten
 
 
 def test_a_message_with_a_wrong_length_is_corrected(tmp_path: Path) -> None:
-    """The smallest message of magic 0 has 14 bytes behind the length (reference, section 3)."""
+    """The smallest message of magic 0 has 14 bytes after the length (reference, section 3)."""
     message = build_message(None, None, offset=3, magic=0)
     assert len(message) == 26
     wrong = damaged(LENGTH, bytes(4), message)

@@ -11,7 +11,7 @@ from fixtures.builder.stored_messages import build_message, build_wrapper
 from kafkalog_reader.audits.log import held_records as module
 from kafkalog_reader.audits.log.held_records import (
     HeldRecords,
-    RecordsBehind,
+    RecordsAfter,
     count_records,
     in_region,
     sum_of,
@@ -116,14 +116,14 @@ def test_sums_and_differences_are_by_kind() -> None:
     assert sum_of([HeldRecords(0, most), HeldRecords(0, 5)]).damaged == most
 
 
-def test_records_behind_a_position_are_those_from_the_next_counted_one_on(
+def test_records_after_a_position_are_those_from_the_next_counted_one_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three batches a run; a count begins at each position that is far enough from the last."""
     size = len(batch(12, 3))
     monkeypatch.setattr(module, "_APART", 2 * size)
     run = run_of(tmp_path, *(batch(12 + 3 * n, 3) for n in range(6)))
-    behind = RecordsBehind()
+    behind = RecordsAfter()
     assert behind.since(0) is None
     for number in range(6):
         behind.add(run.taken(slice(number, number + 1)))
@@ -140,7 +140,7 @@ def test_records_behind_a_position_are_those_from_the_next_counted_one_on(
 def test_a_wrapper_ends_the_count(tmp_path: Path) -> None:
     plain = build_message(b"k", b"v", offset=0, magic=1, timestamp=T)
     run = run_of(tmp_path, plain, wrapper(4), batch(5, 3))
-    behind = RecordsBehind()
+    behind = RecordsAfter()
     behind.add(run.taken(slice(0, 1)))
     assert behind.since(0) == (0, HeldRecords(1, 0))
     behind.add(run.taken(slice(1, 2)))

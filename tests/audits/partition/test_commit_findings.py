@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
 
 import kafkalog_reader
-from fixtures.builder import replica
+from fixtures.builder import data_batch, replica
 from fixtures.synthetic.consumer_groups import IN_PLACE, PARTITIONS, STATES, Committed, GroupState
 from kafkalog_reader.cli.groups import groups_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.verify import verify_command
+from kafkalog_reader.format.record import Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +84,7 @@ def test_no_offset_is_set_while_the_end_of_the_log_is_only_compressed(tmp_path: 
 
 
 def test_no_offset_is_set_while_a_damaged_copy_can_be_repaired(tmp_path: Path) -> None:
-    """The start cuts the log at the damage; a sound log of what is behind it holds offset 4."""
+    """The start cuts the log at the damage; a sound log of what is after it holds offset 4."""
     commit = Committed(group="g", offset=4)
     log = replica("a@0/e0 b@1/e0 c@2/e0 d@3/e0", high_watermark=4)
     root = GroupState(id="", what="", replicas={0: log}, commits=[commit]).write(tmp_path)
@@ -92,6 +94,22 @@ def test_no_offset_is_set_while_a_damaged_copy_can_be_repaired(tmp_path: Path) -
     batches[len(batches) * 3 // 4 - 1] ^= 3  # two bits, in the third of four equal batches
     segment.write_bytes(batches)
     assert commands_and_actions(root, "KL-810") == (False, ["A49"])
+
+
+@pytest.mark.parametrize(
+    ("age", "severity", "actions"), [(0, "L", ["A2"]), (3600, "H", ["A12"])], ids=["hot", "old"]
+)
+def test_a_group_reads_on_while_a_running_broker_is_copied(
+    age: int, severity: str, actions: list[str], tmp_path: Path
+) -> None:
+    """File times show a copy of a log that was being written; its group's offset is no mistake."""
+    written_at = int((time.time() - age) * 1000)
+    log = replica([data_batch(0, [Record(offset_delta=0)], base_timestamp=written_at)])
+    commit = Committed(group="g", offset=2, leader_epoch=0)
+    root = GroupState(id="", what="", replicas={0: log}, commits=[commit]).write(tmp_path)
+    (row,) = findings(root)
+    assert (row["code"], row["severity"]) == ("KL-801", severity)
+    assert commands_and_actions(root, "KL-801") == (severity == "H", actions)
 
 
 def test_a_selected_topic_has_its_findings(tmp_path: Path) -> None:

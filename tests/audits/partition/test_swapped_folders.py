@@ -138,7 +138,7 @@ def test_other_records_in_one_partition_are_a_conflict(tmp_path: Path) -> None:
     assert SWAPPED not in codes
 
 
-def test_a_fork_behind_equal_records_is_a_fork(tmp_path: Path) -> None:
+def test_a_fork_after_equal_records_is_a_fork(tmp_path: Path) -> None:
     one = replica("a@0/e0 b@1/e0 c@2/e1", high_watermark=2)
     other = replica("a@0/e0 b@1/e0 d@2/e2", high_watermark=2)
     alike = replica("a@0/e0 b@1/e0", high_watermark=2, partition=1)

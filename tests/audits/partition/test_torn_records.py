@@ -76,7 +76,7 @@ def numbers(lost: dict[str, Any]) -> str:
         ),
         pytest.param(
             (LONG, "0-9/e0 10-14/e2"), (10, 10), False, "6 records, none committed", (20, 26), 16,
-            id="behind_a_fork_that_was_not_committed",
+            id="after_a_fork_that_was_not_committed",
         ),
         pytest.param(
             (LONG, LOG), (25, 20), False, "6 records, 5 committed, 1 possibly", (20, 26), 6,

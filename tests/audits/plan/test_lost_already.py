@@ -22,7 +22,7 @@ def audit_of(*ends: int, torn: int = 0, unmerged: tuple[tuple[int, int], ...] = 
             replicas=[SimpleNamespace(bounds=SimpleNamespace(known=4))],
             partition=3,
             everyone=[SimpleNamespace(log_end=end) for end in ends],
-            readable_behind_end=(max(ends), max(max(ends), torn)),
+            readable_after_end=(max(ends), max(max(ends), torn)),
         ),
     )
 

@@ -59,14 +59,14 @@ def test_a_torn_end_is_a_tail_without_a_whole_record(tmp_path: Path) -> None:
     assert (loss.records, loss.max_in_torn_batch, loss.size_in_bytes) == (0, 2, 420 - 353)
     assert loss.text == "67 bytes at the tail that hold no whole record (up to 2 records)"
     assert loss.is_tail
-    log.write_bytes(content[: 353 + 61 + 13 + 3])  # behind the first of two records of 13 bytes
+    log.write_bytes(content[: 353 + 61 + 13 + 3])  # after the first of two records of 13 bytes
     loss = only(tmp_path)
     assert loss.text == "77 bytes at the tail, an unfinished batch with 1 record of 2 still whole"
     assert loss.readable_in_torn_batch == (21, 22)
     assert loss.is_tail
 
 
-def test_what_an_index_hides_is_behind_the_end_that_the_broker_sees(tmp_path: Path) -> None:
+def test_what_an_index_hides_is_after_the_end_that_the_broker_sees(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     log = directory / f"{LAST}.log"
     log.write_bytes(log.read_bytes()[:430])
@@ -76,7 +76,7 @@ def test_what_an_index_hides_is_behind_the_end_that_the_broker_sees(tmp_path: Pa
 
 
 def extended(log: Path) -> None:
-    """Zeros behind the end, as of a preallocated file."""
+    """Zeros after the end, as of a preallocated file."""
     log.write_bytes(log.read_bytes() + bytes(4096))
 
 

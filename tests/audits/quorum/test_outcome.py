@@ -97,7 +97,7 @@ def _damaged(root: Path, node: int, offset: int) -> None:
     log.write_bytes(content)
 
 
-def test_what_a_start_cuts_off_behind_damage_is_lost(tmp_path: Path) -> None:
+def test_what_a_start_cuts_off_after_damage_is_lost(tmp_path: Path) -> None:
     """A controller opens its log as after a crash, and ends it at the first bad batch."""
     write_controllers(tmp_path, {1: "11111"}, voters=(1,))
     _damaged(tmp_path, 1, 2)
@@ -107,7 +107,7 @@ def test_what_a_start_cuts_off_behind_damage_is_lost(tmp_path: Path) -> None:
     assert audit.verdict is Verdict.MAY_LOSE
 
 
-def test_what_another_copy_holds_is_not_lost_behind_damage(tmp_path: Path) -> None:
+def test_what_another_copy_holds_is_not_lost_after_damage(tmp_path: Path) -> None:
     write_controllers(tmp_path, {1: "11111", 2: "11111", 3: "111"})
     _damaged(tmp_path, 1, 2)
     audit = audited(tmp_path)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder import EPOCH_MILLIS, cluster, data_batch, replica
 from fixtures.builder.metadata_log import (
     METADATA_TOPIC_ID,
     PartitionState,
@@ -38,7 +38,8 @@ FULL, BEHIND = "a@0/e0 b@1/e0 c@2/e1", "a@0/e0"
 STATE: Final = PartitionState(replicas=(1, 2, 3), in_sync=(1, 2, 3), leader=1, leader_epoch=0)
 
 
-def metadata(end: int, *more: PartitionState) -> Replica:
+def metadata(end: int, *more: PartitionState, step: int = 0) -> Replica:
+    """Records that are ``step`` milliseconds apart."""
     values = [
         *metadata_records([STATE, *more]),
         partition_change(in_sync=(1, 2), leader=2),
@@ -47,7 +48,10 @@ def metadata(end: int, *more: PartitionState) -> Replica:
     return replica(
         [
             data_batch(
-                offset, [Record(offset_delta=0, value=value)], leader_epoch=1 + (offset >= OLD)
+                offset,
+                [Record(offset_delta=0, value=value)],
+                leader_epoch=1 + (offset >= OLD),
+                base_timestamp=EPOCH_MILLIS + offset * step,
             )
             for offset, value in enumerate(values[:end])
         ],
@@ -84,6 +88,22 @@ def test_a_node_that_was_in_sync_and_has_less_went_back_in_time(tmp_path: Path) 
     assert audit.committed is not None
     assert (audit.committed.low, audit.committed.high) == (OLD, NEW)
     assert copy_of(audit, 1) in audit.start_first
+
+
+@pytest.mark.parametrize(
+    ("step", "went_back"), [(250, {2}), (251, set()), (15_000, set()), (15_001, {2})]
+)
+def test_a_node_that_was_copied_while_it_ran_did_not_go_back(
+    step: int, went_back: set[int], tmp_path: Path
+) -> None:
+    """Its metadata log ends more than an idle interval, and up to 30 seconds, before the others."""
+    ends = {1: NEW, 2: OLD, 3: OLD}
+    logs = {1: FULL, 2: BEHIND, 3: BEHIND}
+    cluster(tmp_path, {
+        node: [metadata(end, step=step), replica(logs[node], high_watermark=min(2, 4 - node))]
+        for node, end in ends.items()
+    })  # fmt: skip
+    assert audited(tmp_path).quorum.rolled_back.with_partitions == went_back
 
 
 def test_a_plan_names_what_only_an_older_broker_holds(
@@ -164,7 +184,7 @@ def test_partitions_that_are_all_set_aside_prove_an_empty_metadata_log(
     assert (audit.verdict is Verdict.MAY_LOSE) != is_named
 
 
-def test_records_behind_damage_are_not_lost_yet(tmp_path: Path) -> None:
+def test_records_after_damage_are_not_lost_yet(tmp_path: Path) -> None:
     write(tmp_path, {1: NEW, 2: OLD, 3: OLD}, {1: FULL, 2: FULL, 3: BEHIND})
     log = next(tmp_path.glob("broker-1/__cluster_metadata-0/*.log"))
     content = bytearray(log.read_bytes())

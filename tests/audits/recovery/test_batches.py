@@ -122,7 +122,9 @@ def test_messages_have_offsets_and_from_magic_1_times(tmp_path: Path) -> None:
     assert found.is_sound == [True, True, True]
 
 
-@pytest.mark.parametrize(("magic", "cut", "timestamp"), [(0, 0, -1), (1, 0, 77), (1, 20, -1)])
+@pytest.mark.parametrize(
+    ("magic", "cut", "timestamp"), [(0, 0, -1), (1, 0, 77), (1, 25, -1), (1, 26, 77)]
+)
 def test_the_header_of_a_message_alone_gives_its_time(magic: int, cut: int, timestamp: int) -> None:
     """Magic 0 has none, and a header that ends before it shows none."""
     content = message(5, magic)
@@ -245,3 +247,25 @@ def test_the_first_batches_of_a_run(tmp_path: Path) -> None:
     assert run.first(3) is run
     assert run.first(2).base_offset.tolist() == [0, 1]
     assert len(run.first(0)) == 0
+
+
+@pytest.mark.parametrize("magic", [2, 3])
+def test_a_batch_is_a_header_at_least(tmp_path: Path, magic: int) -> None:
+    """DefaultRecordBatch#ensureValid: at least 61 bytes, with a valid CRC."""
+    whole = batch(1, records=0, delta=0, magic=magic, body=b"")
+    assert len(whole) == HEADER_SIZE
+    assert Walked(tmp_path, whole + batch(2)).is_sound == [True, True]
+    covered = whole[21:-1]
+    short = struct.pack(">qiibI", 1, len(covered) + 9, 3, magic, crc32c(covered)) + covered
+    assert Walked(tmp_path, short + batch(2)).is_sound == [False, True]
+
+
+@pytest.mark.parametrize(("codec", "is_sound"), [(0, True), (1, False), (7, False), (8, True)])
+def test_a_damaged_message_of_a_negative_magic_is_decompressed_if_it_wraps_others(
+    codec: int, is_sound: bool, tmp_path: Path
+) -> None:
+    """LegacyRecord: magic -1 is below 2; the lowest three bits of the attributes are the codec."""
+    damaged = bytearray(message(5, -1, codec=codec))
+    damaged[-1] ^= 1
+    found = Walked(tmp_path, bytes(damaged) + batch(6), check_crc=False)
+    assert (found.last_offset, found.is_sound) == ([5, 6], [is_sound, True])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,7 +42,7 @@ def test_sound_partition_loads_after_a_clean_stop(tmp_path: Path) -> None:
     assert _epochs(recovery) == [(0, 0), (2, 10), (5, 17)]
 
 
-def test_zeros_behind_the_end_are_cut_after_a_crash(tmp_path: Path) -> None:
+def test_zeros_after_the_end_are_cut_after_a_crash(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=False, recovery_point=13)
     with (directory / f"{LAST}.log").open("ab") as log:
         log.write(bytes(4096))
@@ -51,7 +52,7 @@ def test_zeros_behind_the_end_are_cut_after_a_crash(tmp_path: Path) -> None:
     assert "position 440 (offset 23): batch length 0" in recovery.reason
 
 
-def test_zeros_behind_the_end_stop_the_broker_after_a_clean_stop(tmp_path: Path) -> None:
+def test_zeros_after_the_end_stop_the_broker_after_a_clean_stop(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     with (directory / f"{LAST}.log").open("ab") as log:
         log.write(bytes(4096))
@@ -85,8 +86,101 @@ def test_torn_last_batch_that_the_index_names(
     assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (outcome, end, bytes_cut)
     assert recovery.records_cut == records_cut
     assert recovery.sound_end_offset == 21
-    overwritten = "will not be served, and new records will take their offsets"
-    assert (overwritten in recovery.reason) == (outcome is StartOutcome.HIDDEN)
+    hidden = (
+        "the broker sees the end at 13, the sound batches end at 21; 8 records in the last segment "
+        "will not be served, and new records will take their offsets"
+    )
+    assert (hidden in recovery.reason) == (outcome is StartOutcome.HIDDEN)
+    assert (recovery.max_cut_in_torn_batch, recovery.max_cut_in_damaged_batches) == (
+        0 if is_clean else 2,
+        0,
+    )
+    # 77 bytes: the header of 61 and the first of two records of 13 bytes.
+    assert recovery.readable_in_torn_batch == (21, 22)
+
+
+def test_whole_records_of_a_torn_end_are_found_behind_damage_in_an_earlier_segment(
+    tmp_path: Path,
+) -> None:
+    """The start cuts the first segment at 8 and deletes the last one, whose end is torn."""
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    first, last = directory / f"{FIRST}.log", directory / f"{LAST}.log"
+    content = bytearray(first.read_bytes())
+    content[4 * 83 + 70] ^= 1
+    first.write_bytes(content)
+    last.write_bytes(last.read_bytes()[:430])
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery)) == (StartOutcome.CUT, 8)
+    assert (recovery.max_cut_in_torn_batch, recovery.readable_in_torn_batch) == (2, (21, 22))
+
+
+def test_what_a_stray_holds_is_not_cut(tmp_path: Path) -> None:
+    """Its directory is kept, with its torn end."""
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    log = directory / f"{LAST}.log"
+    log.write_bytes(log.read_bytes()[:430])
+    (directory / "partition.metadata").unlink()
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.bytes_cut) == (StartOutcome.STRAY, 0)
+    assert (recovery.records_cut, recovery.max_cut_in_torn_batch) == (20, 2)
+    assert recovery.readable_in_torn_batch == (0, 0)
+
+
+def test_records_above_the_last_batch_are_hidden_by_their_base_offset(tmp_path: Path) -> None:
+    """No checksum covers it: the batch at 19 claims 40, and the last one still ends the log."""
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    log = directory / f"{LAST}.log"
+    content = bytearray(log.read_bytes())
+    content[266:274] = (40).to_bytes(8, "big")
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery), recovery.records_cut) == (StartOutcome.HIDDEN, 23, 2)
+    assert recovery.reason == (
+        "2 records in the last segment will not be served: by their base offset, which no checksum "
+        "covers, they are not below the log end 23"
+    )
+
+
+@pytest.mark.parametrize("extra", [0, 30])
+def test_a_sound_or_torn_end_after_a_clean_stop(extra: int, tmp_path: Path) -> None:
+    """Of a torn batch no whole record can be read here, and of a sound log nothing is torn."""
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    with (directory / f"{LAST}.log").open("ab") as log:
+        log.write((directory / f"{FIRST}.log").read_bytes()[:extra])
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery)) == (StartOutcome.LOADS, 23)
+    assert recovery.readable_in_torn_batch[0] == recovery.readable_in_torn_batch[1]
+    assert (recovery.rebuild is None) == (extra == 0)
+
+
+def test_the_log_starts_with_the_first_segment_that_does_not_expire(tmp_path: Path) -> None:
+    described = replica(small_batches(), segment_bytes=300, index_interval=100, recovery_point=23)
+    directory = cluster(tmp_path, {1: described}, clean=[1])[1] / "t-0"
+    first, second, *others = sorted(directory.glob("*.timeindex"))
+    assert others
+    with first.open("ab") as index:
+        index.write(bytes(12 * 10))
+    recovery = start(tmp_path)
+    assert recovery.outcome is StartOutcome.EXPIRED
+    assert recovery.loaded is not None
+    log = recovery.loaded.log
+    assert (log.log_start_offset, log.log_end_offset) == (int(second.stem), 23)
+    assert log.cache.entries[0].start_offset == log.log_start_offset
+
+
+def test_the_bound_of_a_gap_at_the_end_of_a_segment_is_the_next_one(tmp_path: Path) -> None:
+    """The batch at 10 claims a length beyond the file; the next segment begins at 13.
+
+    After a crash all is cut from there: 10 to 12 at most, and the ten records of the next segment.
+    """
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    log = directory / f"{FIRST}.log"
+    content = bytearray(log.read_bytes())
+    content[5 * 83 :] = bytes(len(content) - 5 * 83)
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery)) == (StartOutcome.CUT, 10)
+    assert (recovery.records_cut, recovery.max_cut_in_damaged_batches) == (10, 3)
 
 
 def test_torn_last_batch_that_no_index_entry_names_ends_the_log(tmp_path: Path) -> None:
@@ -316,7 +410,7 @@ def test_magic_three_passes_because_no_crc_covers_it(tmp_path: Path) -> None:
     assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (StartOutcome.LOADS, 23, 0)
 
 
-def test_records_behind_a_lying_length_are_counted_as_cut(tmp_path: Path) -> None:
+def test_records_after_a_lying_length_are_counted_as_cut(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=False, recovery_point=0)
     log = directory / f"{FIRST}.log"
     content = bytearray(log.read_bytes())
@@ -367,6 +461,34 @@ def test_a_plain_copy_is_taken_to_start_right_after_its_newest_record(tmp_path: 
     deleted = "retention deletes the segments that begin at offsets 0 and 13 (--started-at"
     assert deleted in recovery.expires_later
     assert recovery.expires_later in recovery.reason
+
+
+CHECK_INTERVAL = 300_000
+"""``log.retention.check.interval.ms``, Kafka's default."""
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "outcome"),
+    [
+        (0, StartOutcome.LOADS),
+        (1, StartOutcome.LOADS),
+        (CHECK_INTERVAL, StartOutcome.LOADS),
+        (CHECK_INTERVAL + 1, StartOutcome.EXPIRED),
+        (NEWEST - 12 * HOUR, StartOutcome.EXPIRED),  # the index says 1970
+    ],
+)
+def test_what_expired_since_retention_ran_last_is_no_loss_of_the_start(
+    milliseconds: int, outcome: StartOutcome, tmp_path: Path
+) -> None:
+    """A segment of a running broker is expired for up to the check interval before it is gone."""
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    newest = (directory / f"{LAST}.timeindex").read_bytes()[-12:-4]
+    stamp = int.from_bytes(newest, "big") - 12 * HOUR - milliseconds
+    (directory / f"{FIRST}.timeindex").write_bytes(struct.pack(">qi", stamp, 12))
+    recovery = start(tmp_path, topics=_topics(**{"retention.ms": str(12 * HOUR)}))
+    assert recovery.outcome is outcome
+    is_named = "the segment that begins at offset 0 had expired by" in recovery.expires_later
+    assert is_named == (0 < milliseconds <= CHECK_INTERVAL)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -195,3 +196,79 @@ def test_a_directory_in_the_place_of_a_segment_is_passed_by(tmp_path: Path) -> N
     path.unlink()
     path.mkdir()
     assert _outcomes(tmp_path)["b"][0] == "loads"
+
+
+def _made(root: Path, **meta: str | None) -> list[str]:
+    """Log directories with these ``meta.properties``, each with a partition of its own."""
+    for number, (name, properties) in enumerate(meta.items()):
+        (root / name / f"t-{number}").mkdir(parents=True)
+        if properties is not None:
+            (root / name / "meta.properties").write_text(properties)
+    return [str(root / name) for name in meta]
+
+
+def _of(disk: str = "a", **changed: str) -> str:
+    return META.format(**({"cluster": "c", "node": "1", "id": IDS[disk]} | changed))
+
+
+def _fatal(paths: list[str], node_id: int | None = None) -> str:
+    return disk_failures(paths, ReadContext(), is_kraft=True, node_id=node_id).fatal
+
+
+@pytest.mark.parametrize(
+    ("least", "is_reserved"), [(0, True), (1, True), (99, True), (100, False), (2**64, False)]
+)
+def test_the_first_hundred_directory_ids_are_reserved(
+    least: int, is_reserved: bool, tmp_path: Path
+) -> None:
+    """DirectoryId#reserved: below 100, read as one number of 16 bytes."""
+    text = base64.urlsafe_b64encode(least.to_bytes(16, "big")).decode().rstrip("=")
+    fatal = _fatal(_made(tmp_path, a=_of(id=text)))
+    assert fatal.endswith(f"directory.id {text} is reserved" if is_reserved else "")
+    assert bool(fatal) is is_reserved
+
+
+@pytest.mark.parametrize(
+    ("node_id", "why"), [(None, ""), (1, ""), (5, "node 1, and the broker is 5")]
+)
+def test_the_files_must_be_those_of_the_broker(
+    node_id: int | None, why: str, tmp_path: Path
+) -> None:
+    fatal = _fatal(_made(tmp_path, a=_of()), node_id)
+    assert fatal.endswith(why)
+    assert bool(fatal) is bool(why)
+
+
+def test_a_disk_without_a_directory_id_hides_no_other_one(tmp_path: Path) -> None:
+    without = _of().partition("directory.id")[0]
+    assert _fatal(_made(tmp_path / "one", a=without, b=without)) == ""
+    reserved = _of(id="AAAAAAAAAAAAAAAAAAAAAQ")
+    assert "is reserved" in _fatal(_made(tmp_path / "other", a=without, b=reserved))
+
+
+def test_two_metadata_logs_need_no_directory_ids(tmp_path: Path) -> None:
+    without = _of().partition("directory.id")[0]
+    paths = _made(tmp_path, a=without, b=without)
+    for path in map(Path, paths):
+        (path / "__cluster_metadata-0").mkdir()
+    assert _fatal(paths[:1]) == ""
+    assert _fatal(paths).endswith("two metadata logs, and a broker has one")
+
+
+@pytest.mark.parametrize("is_copied_whole", [False, True])
+def test_without_any_meta_properties_other_files_show_that_they_are_missing(
+    is_copied_whole: bool, tmp_path: Path
+) -> None:
+    """A copy of partition folders alone often lacks them."""
+    paths = _made(tmp_path, a=None, b=None)
+    if is_copied_whole:
+        (tmp_path / "b" / "recovery-point-offset-checkpoint").write_text("0\n0\n")
+    missing = f"{tmp_path}/b/meta.properties: missing"
+    assert _fatal(paths) == (missing if is_copied_whole else "")
+
+
+@pytest.mark.parametrize("line", ["cluster.id=c\n", "broker.id=1\n"])
+def test_node_and_cluster_must_both_be_named(line: str, tmp_path: Path) -> None:
+    """MetaPropertiesEnsemble#verify; files of version 0 may lack one of them."""
+    fatal = _fatal(_made(tmp_path, a=f"version=0\n{line}"))
+    assert fatal == f"{tmp_path}/a/meta.properties: without the id of node or cluster"

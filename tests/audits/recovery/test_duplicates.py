@@ -87,6 +87,11 @@ def directory(
             id="one_waits_for_its_deletion",
         ),
         pytest.param(
+            [directory("/a", state="delete"), directory("/a")],
+            "",
+            id="it_waits_beside_its_successor",
+        ),
+        pytest.param(
             [directory("/a"), directory("/b", state="stray", directory_id="id-b")],
             "",
             id="one_was_set_aside",
@@ -170,3 +175,58 @@ def test_a_deleted_folder_in_front_hides_no_second_directory() -> None:
         directory("/a", state="delete"), directory("/a"), directory("/b", directory_id="id-b")
     ]  # fmt: skip
     assert refused_duplicates(served) == f"/a/t-0 and /b/t-0: {REFUSED}"
+
+
+def test_a_future_copy_beside_a_replica_that_is_set_aside_is_renamed(tmp_path: Path) -> None:
+    root = written(tmp_path / "a", "t-0", FUTURE, topic_id=TOPIC_ID)
+    assert refused_future(root, ClusterTopics(topic_ids={"t": TOPIC_ID})).endswith(NOT_RENAMED)
+    assert refused_future(root, ClusterTopics(topic_ids={"t": "B" * 22})) == ""
+
+
+def refused(root: Path, ids: dict[str, str | None], topics: ClusterTopics | None = None) -> str:
+    """Why the broker of these disks, which have these ids, does not start."""
+    return refused_folders({str(root / name): ids[name] for name in ids}, ReadContext(), topics)
+
+
+def test_folders_of_a_topic_that_the_metadata_log_does_not_have_are_refused(
+    tmp_path: Path,
+) -> None:
+    """The directory of an unknown topic is loaded before it could be set aside."""
+    for name in "ab":
+        written(tmp_path / name, "t-0")
+    topics = ClusterTopics(topic_ids={"u": TOPIC_ID})
+    assert refused(tmp_path, {"a": "id-a", "b": "id-b"}, topics).endswith(REFUSED)
+
+
+def test_two_folders_of_different_topics_are_not_of_one_partition(tmp_path: Path) -> None:
+    """One of them is set aside, because its topic id is not the cluster's."""
+    written(tmp_path / "a", "t-0", topic_id=TOPIC_ID)
+    written(tmp_path / "b", "t-0")
+    assert refused(tmp_path, {"a": "id-a", "b": "id-b"}) == ""
+
+
+@pytest.mark.parametrize("has_ids", [False, True])
+def test_folders_without_a_topic_id_are_set_aside_since_there_are_directory_ids(
+    has_ids: bool, tmp_path: Path
+) -> None:
+    for name in "ab":
+        (tmp_path / name / "t-0").mkdir(parents=True)
+    ids = {name: f"id-{name}" if has_ids else None for name in "ab"}
+    assert refused(tmp_path, ids).endswith("" if has_ids else REFUSED)
+    assert bool(refused(tmp_path, ids)) is not has_ids
+
+
+def test_a_second_copy_of_a_disk_hides_no_other_disk(tmp_path: Path) -> None:
+    for name in "abc":
+        written(tmp_path / name, "t-0")
+    why = refused(tmp_path, {"a": "id-a", "b": "id-a", "c": "id-c"})
+    assert why == f"{tmp_path}/a/t-0 and {tmp_path}/c/t-0: {REFUSED}"
+
+
+def test_only_folders_of_client_partitions_are_compared(tmp_path: Path) -> None:
+    """Two metadata logs are refused for themselves; a file is no log."""
+    for name in "ab":
+        written(tmp_path / name, "__cluster_metadata-0")
+        (tmp_path / name / "t-0").write_text("")
+        (tmp_path / name / "meta.properties").write_text("")
+    assert refused(tmp_path, {"a": "id-a", "b": "id-b"}) == ""

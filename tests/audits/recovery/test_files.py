@@ -109,6 +109,8 @@ def test_offset_checkpoints_are_read_as_kafka_does(
         ("0\n2\nt 0 5\nt 1\n", "line 4: 2 fields, 3 expected"),
         ("x\n1\nt 0 5\n", "line 1: not a number"),
         ("0\nx\nt 0 5\n", "line 2: not a number"),
+        ("0\n1\n\n", "line 3: 1 fields, 3 expected"),
+        ("0\n1\nx \n", "line 3: 1 fields, 3 expected"),
         ("0\n3\nt 0 5\n", "line 2 announces 3 entries, found 1"),
     ],
 )

@@ -49,11 +49,23 @@ def test_version_is_known(index: Path, version: int, whole: bool, unknown: int |
 
 
 def test_entry_below_the_segment_is_seen(index: Path) -> None:
+    """TransactionIndex#sanityCheck: its last offset is below the base offset."""
     assert checked(index, 0, -1, whole=True) == (False, None)
+    assert checked(index, 0, 0, whole=True) == (True, None)
+
+
+@pytest.mark.parametrize("wrong", [0, 4095, 4096, 4999])
+def test_every_entry_of_a_transaction_index_is_checked(index: Path, wrong: int) -> None:
+    entries = [struct.pack(">hqqqq", 0, 7, 0, 9, 10)] * 5000
+    entries[wrong] = struct.pack(">hqqqq", 0, 7, 0, -1, 10)
+    index.write_bytes(b"".join(entries))
+    (directory,) = discover([str(index.parent)]).partition_directories(ReadRequest())
+    (files,) = segments(directory)
+    assert check_transaction_index(files, context=ReadContext()) == (False, None)
 
 
 @pytest.mark.parametrize("rest", [1, 33])
-def test_bytes_behind_the_last_whole_transaction_are_ignored(index: Path, rest: int) -> None:
+def test_bytes_after_the_last_whole_transaction_are_ignored(index: Path, rest: int) -> None:
     """kafka-on-disk-format.md, section 4.3: trailing bytes < 34 are ignored by readers."""
     content = struct.pack(">hqqqq", 0, 7, 0, 9, 10)
     index.write_bytes(content + b"\xff" * rest)
@@ -112,7 +124,7 @@ HUGE = 10**6
     ("changed", "position"),
     [
         pytest.param({}, 10 * ENTRIES, id="rises"),
-        pytest.param({WARM + 1: HUGE}, 10 * ENTRIES, id="a_wrong_entry_behind_the_first_warm_one"),
+        pytest.param({WARM + 1: HUGE}, 10 * ENTRIES, id="a_wrong_entry_after_the_first_warm_one"),
         pytest.param({WARM - 1: HUGE}, 10 * ENTRIES, id="a_wrong_entry_before_it"),
         pytest.param({WARM: HUGE}, 10 * WARM, id="the_first_warm_entry_sends_it_to_the_cold_ones"),
         pytest.param({WARM: ENTRIES}, 10 * (WARM + 1), id="it_has_the_offset_itself"),
@@ -144,3 +156,16 @@ def test_indexes_of_any_size_end_with_their_last_entry(index: Path, count: int) 
     (files,) = segments(directory)
     found = last_entry_lookup(files, context=ReadContext())
     assert found == ((count + 4, 7 * (count - 1)) if count else (0, 0))
+
+
+@pytest.mark.parametrize(("kind", "size"), [("index", 8), ("timeindex", 12)])
+def test_releases_before_2_3_refuse_an_index_with_a_part_of_an_entry(
+    index: Path, kind: str, size: int
+) -> None:
+    (directory,) = discover([str(index.parent)]).partition_directories(ReadRequest())
+    for length, is_sound in ((2 * size, True), (2 * size + 1, False), (size - 1, False)):
+        index.with_suffix(f".{kind}").write_bytes(b"\1" * length)
+        (files,) = segments(directory)
+        found = index_contradiction(files, context=ReadContext())
+        assert found.endswith("" if is_sound else f"its size is not a multiple of {size}")
+        assert bool(found) is not is_sound

@@ -59,7 +59,7 @@ def test_only_files_that_are_there_are_named(tmp_path: Path) -> None:
 
 
 def test_a_torn_end_that_would_stay_goes_without_the_index(tmp_path: Path) -> None:
-    """The broker would append behind 77 bytes of a batch; no record is lost with them."""
+    """The broker would append after 77 bytes of a batch; no record is lost with them."""
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     cut_last_batch(directory, keeps_its_entry=False)
     recovery = start(tmp_path)

@@ -6,6 +6,7 @@ ProducerStateManager.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,7 @@ def test_the_log_is_cut_at_the_first_wrong_checksum(
     assert len(load.segments) == 2
 
 
-def test_segments_behind_a_cut_are_deleted(tmp_path: Path) -> None:
+def test_segments_after_a_cut_are_deleted(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=False)
     put(directory / f"{FIRST}.log", 4 * BATCH + 70, b"\xff")
     load = loaded(tmp_path, recovery_point=0)
@@ -187,8 +188,11 @@ def test_what_was_read_before_is_not_read_again(recovery_point: int, tmp_path: P
     assert [each.leader_epoch for each in load.cache.entries] == ([0, 2, 5], [2, 5])[
         recovery_point > 0
     ]
-    clean = loaded(tmp_path, is_clean=True, known=segments)
+    read: list[int] = []
+    clean = loaded(tmp_path, is_clean=True, known=segments, progress=read.append)
+    to_find_its_end = sum(read)
     assert (clean.sound_end(), clean.hidden_records(), clean.read) == (END, 0, set())
+    assert sum(read) == to_find_its_end
 
 
 def write_offsets(root: Path, offsets: list[int], behind: bytes = b"") -> None:
@@ -239,6 +243,16 @@ def test_a_segment_that_ends_within_its_range_is_not_split(tmp_path: Path, last:
         loaded(tmp_path, recovery_point=0)
 
 
+def test_records_above_the_last_offset_of_a_split_segment_are_hidden(tmp_path: Path) -> None:
+    """After a clean stop nothing reads the parts again; the last batch ends the log."""
+    write_offsets(tmp_path, [0, GREATEST + 9, GREATEST + 12, GREATEST + 10])
+    (index,) = tmp_path.rglob(f"{FIRST}.index")
+    index.unlink()
+    load = loaded(tmp_path, is_clean=True)
+    assert [each.base_offset for each in load.segments] == [0, GREATEST + 9]
+    assert (load.log_end_offset, load.hidden_records()) == (GREATEST + 11, 1)
+
+
 def test_a_segment_with_a_damaged_end_is_not_split(tmp_path: Path) -> None:
     write_offsets(tmp_path, [0, GREATEST + 1], bytes(4096))
     with pytest.raises(StartFailure, match="cannot be split, its end is damaged"):
@@ -247,7 +261,7 @@ def test_a_segment_with_a_damaged_end_is_not_split(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("base", "is_noted"),
-    [(0, False), (1, False), (7, True), (8, True), (13, False), (30, False)],
+    [(0, False), (5, False), (6, True), (7, True), (12, True), (13, False), (30, False)],
 )
 def test_a_deleted_segment_between_live_ones_is_noted(
     base: int, is_noted: bool, tmp_path: Path
@@ -263,3 +277,44 @@ def test_a_deleted_segment_between_live_ones_is_noted(
         return
     (reason,) = reasons
     assert f"{base:020}.log.deleted: no other segment has offset {base}" in reason
+
+
+def test_a_deleted_index_without_its_log_is_not_noted(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True)
+    log = directory / f"{FIRST}.log"
+    log.write_bytes(log.read_bytes()[: 3 * BATCH])
+    (directory / f"{7:020}.index.deleted").write_bytes(b"")
+    assert loaded(tmp_path, is_clean=True).reasons == []
+
+
+def test_recovery_begins_with_the_first_segment_if_the_recovery_point_is_below_it(
+    tmp_path: Path,
+) -> None:
+    """LogLoader#recoverLog reads every segment at or above the recovery point."""
+    directory = write_small(tmp_path, is_clean=False)
+    for path in directory.glob(f"{FIRST}.*"):
+        path.unlink()
+    assert loaded(tmp_path, recovery_point=0, log_start=13).read == {13}
+
+
+def test_a_record_at_the_log_end_is_hidden(tmp_path: Path) -> None:
+    """The last batch ends the log at 5; a batch before it holds offset 5."""
+    write_offsets(tmp_path, [0, 5, 4])
+    load = loaded(tmp_path, recovery_point=0)
+    assert (load.log_end_offset, load.hidden_records()) == (5, 1)
+    (tmp_path / "below").mkdir()
+    write_offsets(tmp_path / "below", [0, 4, 3, 4])
+    load = loaded(tmp_path / "below", recovery_point=0)
+    assert (load.log_end_offset, load.hidden_records()) == (5, 0)
+
+
+def test_hidden_records_behind_damage_are_counted(tmp_path: Path) -> None:
+    """The batch at 17 has a wrong CRC, and the one behind it claims to begin at 40.
+
+    After a clean stop only the last batch is read, which the index names: it ends the log at 23.
+    """
+    directory = write_small(tmp_path, is_clean=True)
+    put(directory / f"{LAST}.log", 183 + 70, b"\xff")
+    put(directory / f"{LAST}.log", 266, struct.pack(">q", 40))
+    load = loaded(tmp_path, is_clean=True)
+    assert (load.log_end_offset, load.sound_end(), load.hidden_records()) == (END, 17, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -17,13 +18,13 @@ from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.segment_files import SegmentFiles
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
-    from kafkalog_reader.io.segment_files import SegmentFiles
 
 RECORDS = 5
 BATCHES = 60
@@ -108,8 +109,9 @@ def test_nothing_is_read_again_from_the_first_damage_on(tmp_path: Path) -> None:
     assert not read.is_sound
     assert read.sound_bytes <= first.position
     lost = LostBytes(
-        files=segment, start=first.position, stop=read.size_in_bytes, context=ReadContext()
-    )
+        files=segment, start=first.position, stop=read.size_in_bytes, context=ReadContext(),
+        first_offset=min(WRONG_CRC) * RECORDS,
+    )  # fmt: skip
     assert lost.records(pytest.fail, read) == first.records
 
 
@@ -117,7 +119,10 @@ def test_what_was_cut_before_is_read(tmp_path: Path) -> None:
     places = write_damaged(tmp_path)
     segment, read = read_whole(tmp_path)
     first, stop = places[min(WRONG_CRC)], places[25]
-    lost = LostBytes(files=segment, start=first.position, stop=stop.position, context=ReadContext())
+    lost = LostBytes(
+        files=segment, start=first.position, stop=stop.position, context=ReadContext(),
+        first_offset=min(WRONG_CRC) * RECORDS,
+    )  # fmt: skip
     assert lost.records(lambda _: None, read) == HeldRecords(
         first.records.sound - stop.records.sound, first.records.damaged - stop.records.damaged
     )
@@ -130,7 +135,7 @@ def test_no_bound_is_above_the_last_offset() -> None:
     assert (CommitCount(damaged=highest) + CommitCount(damaged=1)).damaged == highest
 
 
-def test_messages_in_wrappers_behind_damage_are_counted(tmp_path: Path) -> None:
+def test_messages_in_wrappers_after_damage_are_counted(tmp_path: Path) -> None:
     log = [
         message_batch(n * 3, SMALL, magic=1, codec=Codec.GZIP)
         if n % 2
@@ -142,5 +147,55 @@ def test_messages_in_wrappers_behind_damage_are_counted(tmp_path: Path) -> None:
     cluster(tmp_path, {0: replica("0-2/e0", files={f"{0:020}.log": content})})
     segment, read = read_whole(tmp_path)
     assert read.records_since(0) is None
-    lost = LostBytes(files=segment, start=0, stop=len(content), context=ReadContext())
+    lost = LostBytes(
+        files=segment, start=0, stop=len(content), context=ReadContext(), first_offset=0
+    )
     assert lost.records(lambda _: None, read) == HeldRecords(9 * len(SMALL), len(SMALL))
+
+
+def lost_in(folder: Path, *parts: bytes, base_offset: int = 0) -> LostBytes:
+    """A segment that begins at ``base_offset``, all of which is lost."""
+    content = b"".join(parts)
+    path = folder / f"{base_offset:020}.log"
+    path.write_bytes(content)
+    files = SegmentFiles(
+        base_offset=base_offset, suffix=None, directory=str(folder), log_size=len(content),
+        offset_index_size=None, time_index_size=None, transaction_index_size=None, modified_at=0,
+    )  # fmt: skip
+    return LostBytes(
+        files=files, start=0, stop=len(content), context=ReadContext(), first_offset=base_offset
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "following", "outside"),
+    [(10, 17, 0), (11, 30, 3), (10, 16, 3), (13, 16, 6), (0, 10, 9), (0, 9, 9)],
+)
+def test_records_outside_a_range_of_base_offsets(
+    first: int, following: int, outside: int, tmp_path: Path
+) -> None:
+    """Three batches of three records each begin at 10, 13 and 16."""
+    lost = lost_in(tmp_path, *(data_batch(10 + 3 * n, SMALL).build() for n in range(3)))
+    assert lost.records_outside(first, following, lambda _: None) == outside
+
+
+def test_a_marker_outside_a_range_is_no_client_record(tmp_path: Path) -> None:
+    marker = marker_batch(10, control_type=ControlType.COMMIT, producer_id=7, producer_epoch=0)
+    lost = lost_in(tmp_path, marker.build(), data_batch(11, SMALL).build())
+    assert lost.records_outside(0, 5, lambda _: None) == 3
+
+
+def test_a_wrapper_that_cannot_be_read_counts_as_one_record(tmp_path: Path) -> None:
+    sound = message_batch(0, SMALL, magic=1, codec=Codec.GZIP).build()
+    broken = bytearray(message_batch(3, SMALL, magic=1, codec=Codec.GZIP).build())
+    broken[40:] = bytes(len(broken) - 40)
+    broken[12:16] = zlib.crc32(broken[16:]).to_bytes(4, "big")
+    for parts, count in (([sound], 3), ([sound, bytes(broken)], 4)):
+        assert lost_in(tmp_path, *parts).records(lambda _: None) == HeldRecords(count, 0)
+
+
+def test_offsets_up_to_the_next_segment_may_be_lost(tmp_path: Path) -> None:
+    """Behind the batch 10 to 12 are zeros up to the end; the next segment begins at 20."""
+    lost = lost_in(tmp_path, data_batch(10, SMALL).build(), bytes(400), base_offset=10)
+    assert lost.records(lambda _: None, None, 20) == HeldRecords(3, 7)
+    assert lost.records(lambda _: None, None, None).damaged == 0

@@ -32,3 +32,9 @@ def test_a_release_is_known_only_if_every_node_shows_it(
 ) -> None:
     assert (releases.before(KAFKA_3_9), releases.since(KAFKA_3_9)) == (before, since)
     assert releases.before(KAFKA_3_7) <= releases.before(KAFKA_3_9)
+
+
+@pytest.mark.parametrize(("version", "is_since"), [(14, False), (15, True), (16, True)])
+def test_3_7_begins_with_its_first_metadata_version(version: int, is_since: bool) -> None:
+    releases = NodeReleases(finalised=7, supported={1: version, 2: version})
+    assert (releases.since(KAFKA_3_7), releases.before(KAFKA_3_7)) == (is_since, not is_since)

@@ -47,7 +47,7 @@ def keep_snapshots(directory: Path, snapshots: Collection[int], broken: int | No
     [
         pytest.param([], None, True, id="none_as_after_an_upgrade"),
         pytest.param([END], None, True, id="at_the_end"),
-        pytest.param([13], None, True, id="behind_the_damage"),
+        pytest.param([13], None, True, id="after_the_damage"),
         pytest.param([0], None, False, id="at_the_log_start"),
         pytest.param([2, 4], None, True, id="stray_ones_are_deleted_which_leaves_none"),
         pytest.param([END + 1], None, False, id="beyond_the_end"),
@@ -56,7 +56,7 @@ def keep_snapshots(directory: Path, snapshots: Collection[int], broken: int | No
         pytest.param([4, 13], END, True, id="a_broken_one_is_passed_by"),
     ],
 )
-def test_after_a_clean_stop_batches_behind_the_newest_snapshot_are_read(
+def test_after_a_clean_stop_batches_after_the_newest_snapshot_are_read(
     snapshots: list[int], broken: int | None, starts: bool, tmp_path: Path
 ) -> None:
     """The length of zero ends that walk, and with it the broker."""
@@ -97,7 +97,7 @@ def test_segments_below_the_snapshot_are_not_read_whatever_their_offsets(tmp_pat
         pytest.param([], 0, False, id="none"),
         pytest.param([13], 0, True, id="at_the_recovered_segment"),
         pytest.param([4], 0, False, id="below_it"),
-        pytest.param([END], 0, False, id="only_behind_it"),
+        pytest.param([END], 0, False, id="only_after_it"),
         pytest.param([], 13, True, id="none_and_the_log_starts_there"),
         pytest.param([], 3, False, id="none_and_the_log_starts_before_the_damage"),
     ],
@@ -132,7 +132,7 @@ def test_a_segment_that_was_recovered_does_not_end_the_rebuilding(tmp_path: Path
         loaded(tmp_path, is_clean=True)
 
 
-def test_a_recovered_segment_deletes_the_snapshots_behind_it(tmp_path: Path) -> None:
+def test_a_recovered_segment_deletes_the_snapshots_after_it(tmp_path: Path) -> None:
     """offset-index-of-the-first-missing-and-length-zero-in-the-middle."""
     described = replica(small_batches(), segment_bytes=300, index_interval=100)
     directory = cluster(tmp_path, {1: described}, clean=[1])[1] / "t-0"
@@ -159,7 +159,7 @@ def test_segments_before_one_without_an_index_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entries", "starts"),
     [
-        pytest.param([(9, 332)], True, id="the_index_points_behind_the_damage"),
+        pytest.param([(9, 332)], True, id="the_index_points_after_the_damage"),
         pytest.param([(12, 332)], False, id="its_only_entry_is_above_the_snapshot"),
         pytest.param([(3, 83), (9, 332)], True, id="the_greatest_that_is_not_above_it"),
         pytest.param([(3, 83), (12, 332)], False, id="the_damage_is_between_entry_and_snapshot"),
@@ -204,3 +204,28 @@ def test_a_segment_that_is_known_to_be_sound_is_not_read(tmp_path: Path) -> None
     directory = write_small(tmp_path, is_clean=True)
     keep_snapshots(directory, [], None)
     assert loaded(tmp_path, known=known(tmp_path), progress=pytest.fail).log_end_offset == END
+
+
+@pytest.mark.parametrize("offset", [17, 40])
+def test_a_batch_beyond_the_end_does_not_end_the_rebuilding(offset: int, tmp_path: Path) -> None:
+    """``UnifiedLog#rebuildProducerState`` reads up to where ``translateOffset`` finds the log end.
+
+    That begins at the last index entry, and finds nothing. The index names the last batch, which
+    ends the log at 23; the batch before it has a length of zero. The one before that is at 17, or
+    by its base offset, which no checksum covers, at 40.
+    """
+    directory = write_small(tmp_path, is_clean=True)
+    put(directory / f"{LAST}.log", 183, struct.pack(">q", offset))
+    put(directory / f"{LAST}.log", 266 + 8, bytes(4))
+    keep_snapshots(directory, [13], None)
+    with pytest.raises(StartFailure, match=f"{DIES} 13 "):
+        loaded(tmp_path, is_clean=True)
+
+
+def test_a_swap_without_an_index_is_read_from_its_start(tmp_path: Path) -> None:
+    """The start creates its index anew, and empty; the snapshot is inside the segment."""
+    directory = write_small(tmp_path, is_clean=True)
+    keep_snapshots(directory, [4], None)
+    (directory / f"{FIRST}.log").rename(directory / f"{FIRST}.log.swap")
+    (directory / f"{FIRST}.index").unlink()
+    assert loaded(tmp_path).log_end_offset == END

@@ -6,6 +6,7 @@ import pytest
 
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.recovery.retention import (
+    StartTime,
     count_expired,
     expires_later,
     modified_at,
@@ -31,7 +32,8 @@ def segment(timestamp: int, *, size: int = 100, modified: int = NOW) -> LoadingS
         ),
         base_offset=0, start=0, stop=size, context=ReadContext(),
         recovered=Recovered(
-            stop=size, next_offset=1, greatest_timestamp=timestamp, cache=LeaderEpochCache()
+            stop=size, next_offset=1, greatest_offset=0, greatest_timestamp=timestamp,
+            cache=LeaderEpochCache(),
         ),
     )  # fmt: skip
 
@@ -123,12 +125,13 @@ def test_at_most_five_segments_are_named(bases: tuple[int, ...], text: str) -> N
 def test_a_start_at_the_time_of_the_files_may_delete_more() -> None:
     """The files were modified an hour and a millisecond after their newest record, or an hour."""
     later = NOW + HOUR + 1
-    text = expires_later([segment(NOW, modified=later)], ONE_HOUR)
+    started = StartTime(NOW, "the time of the newest record")
+    text = expires_later([segment(NOW, modified=later)], ONE_HOUR, started)
     assert "retention deletes the segment that begins at offset 0" in text
-    assert expires_later([segment(NOW, modified=later - 1)], ONE_HOUR) == ""
+    assert expires_later([segment(NOW, modified=later - 1)], ONE_HOUR, started) == ""
     unknown = LogConfig(retention_ms=HOUR, is_known=False)
-    assert expires_later([segment(NOW, modified=later)], unknown) == ""
-    assert expires_later([segment(0, modified=later)], unknown) == ""
+    assert expires_later([segment(NOW, modified=later)], unknown, started) == ""
+    assert expires_later([segment(0, modified=later)], unknown, started) == ""
 
 
 def test_the_default_retention_is_named_as_that() -> None:

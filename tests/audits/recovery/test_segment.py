@@ -132,7 +132,7 @@ def test_batches_without_timestamps_and_epochs_leave_none(tmp_path: Path) -> Non
 def test_what_was_read_before_need_not_be_read_again(
     tmp_path: Path, offsets: list[int], taken: int
 ) -> None:
-    """A recovery that continues behind an earlier reading finds what one of all batches finds."""
+    """A recovery that continues after an earlier reading finds what one of all batches finds."""
     path = tmp_path / f"{0:020}.log"
     path.write_bytes(
         b"".join(
@@ -164,7 +164,7 @@ SIZE = len(data_batch(0, [Record(offset_delta=0)]).build())
         pytest.param([10, 20, 30], (20, SIZE), 31, id="from_the_entry_on"),
         pytest.param([10, 20, 30], (30, 2 * SIZE), 31, id="from_the_last_batch_on"),
         pytest.param([10, 20, 30], (31, 2 * SIZE), 0, id="the_entry_is_one_too_high"),
-        pytest.param([10, 20, 30], (20, 3 * SIZE), 0, id="the_entry_is_behind_the_file"),
+        pytest.param([10, 20, 30], (20, 3 * SIZE), 0, id="the_entry_is_after_the_file"),
         pytest.param([10, 20, 15], (20, SIZE), 16, id="found_and_then_offsets_fall"),
         pytest.param([10, 20, 15], (21, SIZE), 0, id="not_found_and_offsets_fall"),
         pytest.param([10, 20, 15], (15, 2 * SIZE), 16, id="the_last_one_fell"),

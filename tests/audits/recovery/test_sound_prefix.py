@@ -48,7 +48,7 @@ def test_without_a_segment_nothing_is_damaged() -> None:
         pytest.param([batch(40), wrong(batch(43)), batch(46)], (43, 42, False), id="one_between"),
         pytest.param([batch(40), wrong(batch(43))], (43, 42, False), id="the_last"),
         pytest.param([batch(40), batch(43)[:-1]], (43, 42, False), id="the_last_is_torn"),
-        pytest.param([batch(40), bytes(8)], (43, 42, False), id="zeros_behind"),
+        pytest.param([batch(40), bytes(8)], (43, 42, False), id="zeros_after"),
         pytest.param([batch(50), batch(43)], (46, 52, True), id="offsets_fall"),
         pytest.param([batch(50), batch(43), wrong(batch(60))], (46, 52, False), id="then_damage"),
         pytest.param([batch(30)], (33, 39, True), id="below_the_segment"),
@@ -61,7 +61,7 @@ def test_the_end_of_what_is_sound(
     assert tuple(prefix(tmp_path / "t-0", *batches, base_offset=40)) == expected
 
 
-def test_damage_behind_the_first_window_is_found(tmp_path: Path) -> None:
+def test_damage_after_the_first_window_is_found(tmp_path: Path) -> None:
     rest = batch(0, 1)[8:]  # no checksum covers the base offset
     many = [n.to_bytes(8, "big") + rest for n in range(50_000)]
     many[40_000] = wrong(many[40_000])

@@ -74,6 +74,12 @@ def test_an_offset_below_its_part_begins_another(tmp_path: Path) -> None:
     ]
 
 
+def test_the_greatest_offset_of_a_part_need_not_be_its_last(tmp_path: Path) -> None:
+    parts = split(tmp_path, [0, 4, 2, LAST + 9, LAST + 12, LAST + 10])
+    found = [(p.recovered.next_offset, p.recovered.greatest_offset) for p in parts if p.recovered]
+    assert found == [(3, 4), (LAST + 11, LAST + 12)]
+
+
 def test_each_part_has_the_greatest_timestamp_of_its_own_batches(tmp_path: Path) -> None:
     parts = split(tmp_path, [0, 1, LAST + 1], times=[9, 4, 2])
     found = [p.recovered.greatest_timestamp - EPOCH_MILLIS for p in parts if p.recovered]

@@ -99,6 +99,29 @@ def test_a_directory_that_fails_before_its_logs_are_loaded_sets_nothing_aside(di
     assert outcomes(disk) == [OFFLINE] * 3
 
 
+def test_a_directory_that_fails_after_its_logs_were_loaded_has_set_strays_aside(
+    disk: Path,
+) -> None:
+    """High watermarks are read last, when partitions get their leaders."""
+    (disk / "t-2" / "partition.metadata").unlink()
+    (disk / "replication-offset-checkpoint").write_text("1\n0\n")
+    assert outcomes(disk) == [OFFLINE, OFFLINE, STRAY]
+
+
+def test_a_stray_is_no_second_log_of_its_partition(disk: Path, tmp_path: Path) -> None:
+    """It is set aside, so that the one on the other disk stays alone."""
+    other = tmp_path / "other"
+    shutil.copytree(disk, other)
+    (other / "t-2" / "partition.metadata").unlink()
+    for name in ("t-0", "t-1"):
+        shutil.rmtree(other / name)
+    meta = other / "meta.properties"
+    lines = [line for line in meta.read_text().splitlines() if "directory.id" not in line]
+    meta.write_text("\n".join([*lines, "directory.id=AAAAAAAAAAEAAAAAAAAAEQ", ""]))
+    found = predict_start((*directories_of(disk), *directories_of(other)))
+    assert [each.outcome for each in found] == [LOADS, LOADS, LOADS, STRAY]
+
+
 def test_a_given_time_decides_what_expires(disk: Path) -> None:
     eight_days = EPOCH_MILLIS + 8 * 24 * 3_600_000
     recoveries = predict_start(directories_of(disk), started_at=eight_days)
@@ -129,6 +152,15 @@ def test_other_directories_can_stop_the_broker(disk: Path, state: str) -> None:
     assert {each.outcome for each in predict_start(live, others=others)} == {ABORTS}
     assert {each.outcome for each in predict_start(live)} == {LOADS}
     assert "negative leader epoch" in why_no_start(evidence.roots, others=others)
+
+
+def test_a_future_copy_beside_its_replica_stops_every_partition(disk: Path) -> None:
+    """A folder that is supplied alone shows nothing of its neighbours."""
+    shutil.copytree(disk / "t-1", disk / f"t-1.{'0' * 32}-future")
+    (first, *_) = directories_of(disk)
+    assert [each.outcome for each in predict_start([first])] == [ABORTS]
+    (alone,) = directories_of(disk / "t-0")
+    assert [each.outcome for each in predict_start([alone])] == [LOADS]
 
 
 def test_a_root_without_replicas_can_stop_the_broker(disk: Path, tmp_path: Path) -> None:

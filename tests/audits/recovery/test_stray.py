@@ -20,6 +20,8 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
 OURS = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
@@ -77,15 +79,28 @@ TOPICS = ClusterTopics(
 )
 
 
-def test_kraft_before_3_7_deletes_what_later_releases_set_aside(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("directory_id", "releases", "deletes"),
+    [
+        pytest.param(None, OF_3_3, True, id="3.3"),
+        pytest.param("AAAAAAAAAAEAAAAAAAAABQ", OF_3_3, False, id="upgraded_since"),
+        pytest.param(None, NodeReleases(finalised=15, supported={1: 15}), False, id="3.7"),
+        pytest.param(None, NodeReleases(), False, id="unknown"),
+    ],
+)
+def test_kraft_before_3_7_deletes_what_later_releases_set_aside(
+    directory_id: str | None, releases: NodeReleases, deletes: bool, tmp_path: Path
+) -> None:
     """3.3.2 renamed such folders to -delete, and removed them 60 s later."""
     cluster(tmp_path, {1: replica([])})
     (directory,) = discover([str(tmp_path)]).partition_directories(ReadRequest())
-    root = replace(directory.log_directory, directory_id=None)  # which came with 3.7
+    root = replace(directory.log_directory, directory_id=directory_id)  # which came with 3.7
     directory = replace(directory, log_directory=root)
-    stray = why_stray(directory, OURS, replace(TOPICS, releases=OF_3_3), ())
+    stray = why_stray(directory, OURS, replace(TOPICS, releases=releases), ())
     assert stray is not None
-    assert "the directory is renamed -delete, and deleted a minute later" in stray.reason
+    deleted = "the directory is renamed -delete, and deleted a minute later"
+    assert (deleted in stray.reason) is deletes
+    assert ("is renamed -stray" in stray.reason) is not deletes
 
 
 @pytest.mark.parametrize(
@@ -151,3 +166,39 @@ def test_the_only_assigned_broker_has_no_other_to_copy_from(tmp_path: Path) -> N
         stray = why_stray(directory, OURS, topics, ())
         assert stray is not None
         assert stray.is_only_replica is is_only
+
+
+def copies_of(root: Path, *topic_ids: str) -> list[PartitionDirectory]:
+    """A copy of t-0 of brokers 1, 2, ..., with these topic ids."""
+    held = {number: replica([], topic_id=each) for number, each in enumerate(topic_ids, 1)}
+    cluster(root, held)
+    return sorted(
+        discover([str(root)]).partition_directories(ReadRequest()),
+        key=lambda each: each.log_directory.broker_id or 0,
+    )
+
+
+def test_other_brokers_that_disagree_decide_nothing(tmp_path: Path) -> None:
+    first, *others = copies_of(tmp_path, OURS, THEIRS, OTHER)
+    assert why_stray(first, OURS, None, others) is None
+
+
+def test_a_broker_that_uses_zookeeper_keeps_every_directory(tmp_path: Path) -> None:
+    first, *others = copies_of(tmp_path, OURS, THEIRS, THEIRS)
+    assert why_stray(first, OURS, None, others) is not None
+    root = replace(first.log_directory, directory_id=None)
+    assert why_stray(replace(first, log_directory=root), OURS, None, others) is None
+
+
+def test_without_its_id_a_broker_is_not_held_against_an_assignment(tmp_path: Path) -> None:
+    (directory,) = copies_of(tmp_path, OTHER)
+    assert why_stray(directory, OTHER, TOPICS, ()) is not None
+    root = replace(directory.log_directory, broker_id=None)
+    assert why_stray(replace(directory, log_directory=root), OTHER, TOPICS, ()) is None
+
+
+def test_one_assigned_broker_is_named_in_the_singular(tmp_path: Path) -> None:
+    (directory,) = copies_of(tmp_path, OTHER)
+    stray = why_stray(directory, OTHER, replace(TOPICS, replicas={("u", 0): (2,)}), ())
+    assert stray is not None
+    assert "assigns the partition to broker 2, not to 1" in stray.reason
