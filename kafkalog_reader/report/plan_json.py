@@ -32,6 +32,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
                 "firstOffset": each.first_offset,
                 "nextOffset": each.next_offset,
                 "isCommitted": each.is_committed,
+                "mayBeElsewhere": each.may_be_elsewhere,
             }
             for each in plan.lost_already
         ],

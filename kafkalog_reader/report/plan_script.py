@@ -136,8 +136,8 @@ def _body(plan: Plan) -> Iterator[str]:
     for text in unanswered_texts(plan):
         yield _say(f"{unanswered_word(plan)} {text}")
     for each in plan.unanswered:
-        if each.unknown_copies:
-            yield _say(way_out_text(each))
+        if text := way_out_text(each):
+            yield _say(text)
             yield from map(_say, way_out_commands(plan, each))
     yield from map(_say, open_finding_texts(plan))
     if plan.unanswered or plan.open_findings:

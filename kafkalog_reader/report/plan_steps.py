@@ -17,6 +17,7 @@ from kafkalog_reader.report.command_text import (
     forbid_command,
 )
 from kafkalog_reader.report.election_text import lost_words
+from kafkalog_reader.report.lost_already_text import not_here_names
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands
 from kafkalog_reader.report.missing_folder_text import missing_folder_texts
 from kafkalog_reader.report.plan_directory_steps import (
@@ -278,6 +279,8 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
             "cut there is unknown. Where copies still exist, supply them and make the plan again "
             "before this step."
         )
+        if names := not_here_names(plan):
+            texts.append(f"Without those copies, nothing is left of {names}.")
     texts += missing_folder_texts(plan, start.brokers)
     moved = {(choice.name, broker) for choice, broker in plan.set_aside}
     moved |= {(each.choice.name, each.broker_id) for each in plan.order.replaced}

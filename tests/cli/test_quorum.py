@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures import captures
-from fixtures.builder import data_batch
+from fixtures.builder import cluster, data_batch, replica
 from fixtures.jars import cache_directory
 from fixtures.quorums.capture import TRIALS
 from kafkalog_reader.audits.plan.choice import Choice
@@ -115,6 +115,20 @@ def test_only_idle_records_are_no_loss(tmp_path: Path, run: Run) -> None:
     assert "the records below offset 3, possibly that at offset 3, too." in said
     assert "is elected: nothing is lost but 1 NoOpRecord, which an idle controller writes." in said
     assert "holds more than every voter here: up to offset 3." in said
+
+
+def test_a_node_keeps_the_log_directories_that_were_supplied(tmp_path: Path, run: Run) -> None:
+    """kafka-storage.sh format fails on them: 3.3.2 said "Log directory n1 is already formatted"."""
+    write_controllers(tmp_path, {1: "1111"}, leaders={1: (2, 1)})
+    cluster(tmp_path, {3: replica("a@0/e0")})
+    step = answer_of(run, tmp_path)["steps"][1]
+    assert "Node 3 keeps the log directories that are here, with their partitions" in step["text"]
+    (command,) = step["commands"]
+    assert command.startswith("kafka-storage.sh format --ignore-formatted --cluster-id ")
+    assert command.endswith("# on the host of node.id=3")
+    text = " ".join(run("quorum", tmp_path).out.split())
+    assert "3 yes - - - - - __cluster_metadata-0 is not in its log directories" in text
+    assert "2 yes - - - - - not in these files" in text
 
 
 def test_quorum_state_is_moved_aside_where_it_names_the_new_controller(

@@ -206,7 +206,9 @@ REPLICA_NOT_SUPPLIED: Final = rule(
     "hold a replica, but its files are not among the inputs. It is high if no in-sync replica was "
     "supplied, or if copies are compared without that of the leader. Low if only other partitions "
     "suggest it: after a reassignment, partitions of a topic may have different numbers of "
-    "replicas.",
+    "replicas. Partitions of which no copy at all was supplied are named together, once for a "
+    "cluster. That is high, too, unless only one broker was supplied, with at most one controller, "
+    "and its copies are in sync.",
     start=NO_EFFECT,
     election="The missing replica may be the best leader, or hold the only copy of records. "
     "Predictions are possible, not proven.",

@@ -143,8 +143,7 @@ class Decisions:
                 continue
             if each.code == META_PROPERTIES_PROBLEM and RETURN_DIRECTORY in each.actions[1:]:
                 self._exchanged = each.message
-            if (lost := lost_whole(each)) is not None:
-                self._lost_already.append(lost)
+            self._lost_already += lost_whole(each)
             if each.code == REPLICA_DIRECTORY_MISSING and place.topic is not None:
                 self._take([each], f"{place.topic}-{place.partition}", is_placed=True)
             else:

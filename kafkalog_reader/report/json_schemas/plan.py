@@ -82,7 +82,7 @@ def plan_schema() -> Schema:
         "topic": TEXT,
         **typed(INTEGER, "partition", "firstOffset"),
         "nextOffset": or_null(INTEGER),
-        "isCommitted": BOOLEAN,
+        **typed(BOOLEAN, "isCommitted", "mayBeElsewhere"),
     }
     deleted = {
         "topic": TEXT,
