@@ -105,7 +105,8 @@ UNKNOWN_VERSION: Final = rule(
     severity="M",
     title="a version newer than this release knows",
     explanation="A magic, a codec, or the version of a checkpoint or snapshot is above what this "
-    "release reads. Either the file is of a newer Kafka, or one byte of it is damaged.",
+    "release reads. Either the file is of a newer Kafka, or one byte of it is damaged. A magic 3 "
+    "with batches of known magics after it is damage (KL-106).",
     start="A broker of the same age refuses a small file of an unknown version. It does not "
     "check the magic or the codec of a stored batch whose checksum is valid.",
     election="The content of the batch could not be compared.",
