@@ -36,6 +36,15 @@ def plan_object(plan: Plan) -> dict[str, Any]:
             }
             for each in plan.lost_already
         ],
+        "deleted": [
+            {
+                "topic": each.topic,
+                "partition": each.partition,
+                "markedOn": list(each.marked_on),
+                "liveOn": list(each.live_on),
+            }
+            for each in plan.deleted
+        ],
         "startOrder": [list(start.brokers) for start in plan.order.starts],
         "replacedCopies": [
             {

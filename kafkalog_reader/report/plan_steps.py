@@ -249,15 +249,23 @@ def _zookeeper(plan: Plan) -> PlanStep:
             "(zookeeper-shell.sh: get /config/topics/TOPIC): "
             f"{', '.join(map(shown, plan.freezing))}."
         )
-    check = Check(
+    registered = Check(
         command=f"zookeeper-shell.sh {ZOOKEEPER} ls /brokers/ids",
         expected=("[]: no broker is registered",),
+    )
+    known = [each.topic for each in plan.deleted]
+    deleted = Check(
+        command=f"zookeeper-shell.sh {ZOOKEEPER} ls /admin/delete_topics",
+        expected=(
+            f"[{', '.join(map(shown, dict.fromkeys(known)))}], or you want to lose what else it "
+            "names: topics that get no leader and are deleted once all their brokers run",
+        ),
     )
     return PlanStep(
         kind=StepKind.ZOOKEEPER,
         title=f"Start ZooKeeper and no broker; wait 30 seconds{forbid}",
         texts=tuple(texts),
-        checks=(check,),
+        checks=(registered, deleted),
     )
 
 

@@ -172,7 +172,9 @@ NOT_A_REPLICA_DIRECTORY: Final = rule(
     "It is high where a start fails at it: a future copy beside its replica in one log directory, "
     "or damage in a folder that the broker loads although it serves nothing of it. It is high, "
     "too, if a cluster has no partitions but such that its brokers set "
-    "aside (-stray), and medium if some partitions have no other folder.",
+    "aside (-stray), and medium if some partitions have no other folder. It is medium where "
+    "-delete folders are newer than every live copy in a cluster with ZooKeeper: then the topic is "
+    "being deleted, and only a broker that was down still has it.",
     start="-delete is removed shortly after the start; -stray is kept. -future continues to catch "
     "up; a KRaft broker (3.7 and later) puts it in the place of its replica if the metadata log "
     "has the replica in that log directory. It does not start where both are in one.",
