@@ -462,3 +462,18 @@ def test_commands_that_are_left_out_are_counted(tmp_path: Path, run: Run) -> Non
     assert all(each in text for each in commands)
     assert "# and 1 more command (--verbose)" in text
     assert "more command" not in run("verify", tmp_path, "--verbose").out
+
+
+def test_single_segments_are_not_compared_with_checkpoints_of_the_whole_log(
+    tmp_path: Path, run: Run
+) -> None:
+    """The recovery point and the high watermark are above a segment that others follow."""
+    log = "a@0/e0 b@1/e0 c@2/e0"
+    whole = replica(log, high_watermark=3, recovery_point=3, segment_bytes=1)
+    cluster(tmp_path, {1: whole}, clean=[1])
+    folder = tmp_path / "broker-1" / "t-0"
+    first, *_ = sorted(folder.glob("*.log"))
+    for given in (folder, first):
+        answer = run("verify", given)
+        assert (answer.status, answer.out.split(":")[0]) == (0, "sound"), answer.out
+    assert "ABOVE" not in run("ls", first).out
