@@ -24,6 +24,7 @@ from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_9, UNKNOWN, No
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kafkalog_reader.audits.plan.deleted_topic import DeletedPartition
     from kafkalog_reader.audits.plan.files_first import FilesFirst
     from kafkalog_reader.audits.plan.lost_already import LostAlready
     from kafkalog_reader.audits.plan.older_disks import OlderDisk
@@ -53,6 +54,7 @@ class Plan:
             choice of a partition.
         severe: critical and high findings of the partitions and log directories.
         lost_already: what no supplied copy holds any more.
+        deleted: partitions of topics that are being deleted.
         configs: settings by topic, according to the metadata log.
         releases: of the nodes, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
@@ -76,6 +78,7 @@ class Plan:
     files_first: tuple[FilesFirst, ...] = ()
     severe: tuple[OpenFinding, ...] = ()
     lost_already: tuple[LostAlready, ...] = ()
+    deleted: tuple[DeletedPartition, ...] = ()
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     releases: NodeReleases = UNKNOWN
     options: tuple[str, ...] = ()
@@ -91,7 +94,7 @@ class Plan:
 
     @property
     def partitions(self) -> int:
-        return len(self.choices) + len(self.unanswered)
+        return len(self.choices) + len(self.unanswered) + len(self.deleted)
 
     @property
     def has_no_answer(self) -> bool:
@@ -170,7 +173,7 @@ class Plan:
             each.choice
             for start in self.order.starts
             for each in start.settled
-            if each.choice.preferred_leader not in (None, *each.leaders)
+            if each.choice.preferred_leader not in (None, *{*each.leaders} - {*each.choice.damaged})
             and each.choice.preferred_leader in self.brokers
         )
 
@@ -258,7 +261,7 @@ class Plan:
         named |= {each.choice.name for each in self.order.replaced}
         named |= {c.name for c in self.choices if c.lost or c.refetching or c.epoch_rows}
         named |= {c.name for c in self.reassigned}
-        named -= {c.name for c in self.choices if c.unreadable_from is not None or c.stay_damaged}
+        named -= {c.name for c in self.unreadable}
         return frozenset(named | {c.name for c in self.merged})
 
     @property
@@ -270,7 +273,7 @@ class Plan:
     @property
     def is_clean(self) -> bool:
         """Whether nothing is wrong and the brokers may be started in any order."""
-        is_open = self.unanswered or self.went_back or self.exchanged
+        is_open = self.unanswered or self.deleted or self.went_back or self.exchanged
         return not (self.has_work or self.open_findings or is_open)
 
     @property
@@ -281,7 +284,7 @@ class Plan:
     @property
     def unreadable(self) -> tuple[Choice, ...]:
         """Partitions whose leader has damage that consumers and new copies do not get past."""
-        return tuple(c for c in self.choices if c.unreadable_from is not None)
+        return tuple(c for c in self.choices if c.stays_unreadable)
 
     @property
     def merged(self) -> tuple[Choice, ...]:
@@ -334,6 +337,7 @@ def plan_of(
     files_first: Iterable[FilesFirst] = (),
     severe: Iterable[OpenFinding] = (),
     lost_already: Iterable[LostAlready] = (),
+    deleted: Iterable[DeletedPartition] = (),
     configs: Mapping[str, Mapping[str, str]] | None = None,
     releases: NodeReleases = UNKNOWN,
     options: Sequence[str] = (),
@@ -355,6 +359,7 @@ def plan_of(
         files_first: what is done to files before there is a plan of everything.
         severe: critical and high findings of the partitions and log directories.
         lost_already: what no supplied copy holds any more.
+        deleted: partitions of topics that are being deleted.
         configs: settings by topic, according to the metadata log.
         releases: of the nodes, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
@@ -379,6 +384,8 @@ def plan_of(
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
     first = tuple(dict.fromkeys(files_first))
     brokers |= {broker for each in first for broker in each.brokers}
+    deleted = tuple(deleted)
+    brokers |= {broker for each in deleted for broker in each.brokers}
     absent = {broker for c in choices for broker in c.not_supplied}
     lost = {broker for c in choices for broker in c.unseen_in_sync}
     if len(brokers) == 1 and not (absent and absent <= lost):
@@ -388,7 +395,8 @@ def plan_of(
     order = start_order(choices, brokers | absent)
     replaced = {each.choice.name for each in order.replaced}
     choices = [
-        replace(c, lost=c.lost_with_copies, apart=()) if c.name in replaced else c for c in choices
+        replace(c, lost=c.lost_with_copies, apart=(), damaged=()) if c.name in replaced else c
+        for c in choices
     ]
     return Plan(
         paths=tuple(paths),
@@ -399,6 +407,7 @@ def plan_of(
         files_first=first,
         severe=tuple(severe),
         lost_already=tuple(lost_already),
+        deleted=deleted,
         configs=configs or {},
         releases=releases,
         options=tuple(options),
