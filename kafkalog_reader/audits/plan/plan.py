@@ -277,6 +277,16 @@ class Plan:
         return not (self.has_work or self.open_findings or is_open)
 
     @property
+    def combined(self) -> frozenset[int] | None:
+        """Node ids of voters that are brokers, too; None where the voters are not known."""
+        sets = [each.quorum.voters for each in self.quorums]
+        known = [each for each in sets if each is not None]
+        if not known or len(known) < len(sets):
+            return None
+        brokers = {*self.brokers, *(broker for c in self.choices for broker in c.assigned)}
+        return frozenset(brokers & {node for each in known for node in each.node_ids})
+
+    @property
     def reassigned(self) -> tuple[Choice, ...]:
         """Partitions of which copies stay different for ever, unless they are made again."""
         return tuple(c for c in self.choices if c.reassigned)
