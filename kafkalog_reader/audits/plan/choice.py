@@ -119,6 +119,7 @@ class Choice:
             keep them for ever.
         outdated: those among them whose copy is of a deleted topic of the same name.
         start_losses: what the brokers' starts remove.
+        adding, removing: node ids, of a reassignment in flight by the metadata log.
         expiring_later: brokers whose start right after the newest record deletes nothing, but a
             start at the time of the files does, by retention; empty if a start time was given.
         assigned: brokers of the assignment, the preferred leader first; empty if that is unknown.
@@ -170,6 +171,8 @@ class Choice:
     outdated: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
     expiring_later: tuple[int, ...] = ()
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
     assigned: tuple[int, ...] = ()
     epoch_rows: Mapping[int, EpochRows] = field(default_factory=dict)
     log_start_rows: Mapping[int, Mapping[TopicPartition, int] | None] = field(default_factory=dict)

@@ -176,6 +176,8 @@ def choice_of(
         outvoted=outvoted,
         outdated=frozenset(outdated),
         start_losses=lost_at_start,
+        adding=() if membership is None else membership.adding,
+        removing=() if membership is None else membership.removing,
         expiring_later=tuple(
             sorted(
                 _broker(each)

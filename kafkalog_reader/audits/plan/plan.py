@@ -24,6 +24,7 @@ from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_9, UNKNOWN, No
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kafkalog_reader.audits.plan.deleted_topic import DeletedPartition
     from kafkalog_reader.audits.plan.files_first import FilesFirst
     from kafkalog_reader.audits.plan.lost_already import LostAlready
     from kafkalog_reader.audits.plan.older_disks import OlderDisk
@@ -53,6 +54,7 @@ class Plan:
             choice of a partition.
         severe: critical and high findings of the partitions and log directories.
         lost_already: what no supplied copy holds any more.
+        deleted: partitions of topics that are being deleted.
         configs: settings by topic, according to the metadata log.
         releases: of the nodes, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
@@ -76,6 +78,7 @@ class Plan:
     files_first: tuple[FilesFirst, ...] = ()
     severe: tuple[OpenFinding, ...] = ()
     lost_already: tuple[LostAlready, ...] = ()
+    deleted: tuple[DeletedPartition, ...] = ()
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     releases: NodeReleases = UNKNOWN
     options: tuple[str, ...] = ()
@@ -91,7 +94,7 @@ class Plan:
 
     @property
     def partitions(self) -> int:
-        return len(self.choices) + len(self.unanswered)
+        return len(self.choices) + len(self.unanswered) + len(self.deleted)
 
     @property
     def has_no_answer(self) -> bool:
@@ -270,7 +273,7 @@ class Plan:
     @property
     def is_clean(self) -> bool:
         """Whether nothing is wrong and the brokers may be started in any order."""
-        is_open = self.unanswered or self.went_back or self.exchanged
+        is_open = self.unanswered or self.deleted or self.went_back or self.exchanged
         return not (self.has_work or self.open_findings or is_open)
 
     @property
@@ -334,6 +337,7 @@ def plan_of(
     files_first: Iterable[FilesFirst] = (),
     severe: Iterable[OpenFinding] = (),
     lost_already: Iterable[LostAlready] = (),
+    deleted: Iterable[DeletedPartition] = (),
     configs: Mapping[str, Mapping[str, str]] | None = None,
     releases: NodeReleases = UNKNOWN,
     options: Sequence[str] = (),
@@ -355,6 +359,7 @@ def plan_of(
         files_first: what is done to files before there is a plan of everything.
         severe: critical and high findings of the partitions and log directories.
         lost_already: what no supplied copy holds any more.
+        deleted: partitions of topics that are being deleted.
         configs: settings by topic, according to the metadata log.
         releases: of the nodes, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
@@ -379,6 +384,8 @@ def plan_of(
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
     first = tuple(dict.fromkeys(files_first))
     brokers |= {broker for each in first for broker in each.brokers}
+    deleted = tuple(deleted)
+    brokers |= {broker for each in deleted for broker in each.brokers}
     absent = {broker for c in choices for broker in c.not_supplied}
     lost = {broker for c in choices for broker in c.unseen_in_sync}
     if len(brokers) == 1 and not (absent and absent <= lost):
@@ -400,6 +407,7 @@ def plan_of(
         files_first=first,
         severe=tuple(severe),
         lost_already=tuple(lost_already),
+        deleted=deleted,
         configs=configs or {},
         releases=releases,
         options=tuple(options),
