@@ -6,28 +6,20 @@ import posixpath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import (
-    REBUILD_INDEX,
-    RESTORE_OLD_SEGMENTS,
-    RESTORE_TOPIC_ID,
-    WRITE_EPOCHS,
-)
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.checkpoint_rules import CLEAN_MARKER_CONTRADICTED
 from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_COMMITTED
-from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
-from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_advice import advised_epoch_rows, once_written
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 from kafkalog_reader.audits.partition.torn_records import torn_records
 from kafkalog_reader.audits.plan.choice import Alternative, Choice, LostRecords
 from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
+from kafkalog_reader.audits.plan.first_repairs import repairs_of, without_markers
 from kafkalog_reader.audits.plan.renames import renames_of
-from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
+from kafkalog_reader.audits.plan.start_loss import start_losses
 from kafkalog_reader.audits.plan.unanswered import (
     Unanswered,
     unanswered,
@@ -38,7 +30,6 @@ from kafkalog_reader.audits.plan.unanswered import (
 from kafkalog_reader.audits.recovery.files import read_log_starts
 from kafkalog_reader.audits.recovery.outcome import FAILURES, DirectoryFailure
 from kafkalog_reader.audits.recovery.recovery import Recovery
-from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +37,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
-    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.epoch_rows import EpochRows
@@ -55,10 +45,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.directories import LogDirectory
 
-_DAMAGE: Final = codes_with(Role.DAMAGE)
 _NOT_READ: Final = codes_with(Role.NOT_READ)
 _SEVERE: Final = "CH"
-_REPAIRED_FIRST: Final = codes_with(Role.REPAIRED_BEFORE_START)
 _NEEDS_EMPTY_LOG: Final = frozenset({FollowingEnd.STUCK, FollowingEnd.LOOPS})
 """Endings of a follower that never gets in sync with its log; with an empty one it would."""
 
@@ -158,8 +146,8 @@ def choice_of(
         ),
         zeros_at_end=audit.zeros_at_end,
         merge=audit.merge,
-        repairs=_without_markers(found, lost_at_start)
-        | _repairs(found, is_lossy=bool(best.lacking_ranges)),
+        repairs=without_markers(found, lost_at_start)
+        | repairs_of(found, is_lossy=bool(best.lacking_ranges)),
         renames=renames_of(found),
         is_forced=audit.loses_whoever_leads
         or any(each.by_reassignment and each.records.may_be_committed for each in lost)
@@ -221,7 +209,7 @@ def _why_none_leads(
 ) -> str:
     if wanted is not None:
         return f"broker {wanted} has no copy that can lead"
-    return why_all_fail(audit, brokers, _repairs(found, is_lossy=True))
+    return why_all_fail(audit, brokers, repairs_of(found, is_lossy=True))
 
 
 def _equals(audit: PartitionAudit, best: Election, elections: Iterable[Election]) -> frozenset[int]:
@@ -230,47 +218,6 @@ def _equals(audit: PartitionAudit, best: Election, elections: Iterable[Election]
     return frozenset(
         _broker(each.candidate) for each in elections if _effect(audit, each) == effect
     )
-
-
-def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Repair, ...]]:
-    """By broker, what makes its start serve a copy that it would hide or set aside.
-
-    Of hidden or damaged records only where they are lost otherwise: a follower fetches them again.
-    A file that can be written costs less than a copy that is moved aside and fetched again.
-    """
-    return {
-        each.directory.log_directory.broker_id: each.repairs
-        for each in found
-        if each.code in _REPAIRED_FIRST
-        and (is_lossy or each.code != END_WILL_BE_MISREAD)
-        and (
-            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID, WRITE_EPOCHS)
-            or (is_lossy and each.actions[0] == RESTORE_OLD_SEGMENTS)
-        )
-        and each.repairs
-        and each.directory is not None
-        and each.directory.log_directory.broker_id is not None
-    }
-
-
-def _without_markers(
-    found: Sequence[Finding], losses: Sequence[StartLoss]
-) -> dict[int, tuple[Repair, ...]]:
-    """By broker, how it recovers a log that its clean-shutdown marker contradicts.
-
-    Where its start removes records, because by the marker it trusts stale indexes; and where the
-    log has no damage at which a recovery would cut it.
-    """
-    losing = {each.broker_id for each in losses if each.records and not each.is_down}
-    damaged = {each.directory for each in found if each.code in _DAMAGE}
-    return {
-        root.broker_id: (move_aside(root.path, CLEAN_SHUTDOWN),)
-        for each in found
-        if each.code == CLEAN_MARKER_CONTRADICTED and each.directory is not None
-        for root in [each.directory.log_directory]
-        if root.broker_id is not None
-        and (root.broker_id in losing or each.directory not in damaged)
-    }
 
 
 def _only_copy(audit: PartitionAudit) -> tuple[int, int] | None:
