@@ -12,6 +12,7 @@ from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.decisions import Decisions
+from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import shown
@@ -40,13 +41,18 @@ _SEVERAL: Final = 2
 """Number of partitions that need one procedure for all."""
 _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
+_ALIKE_SHOWN: Final = 3
+"""Maximum partitions that are named beside a worse one with the same problems."""
 _REPLICA_NOT_READ: Final = codes_with(Role.REPLICA_NOT_READ)
 _MIN: Final = (len(SEVERITIES), 0, 0, 0, "", 0)
 """Sorts after every partition."""
 
 
 class Entry(NamedTuple):
-    """A partition that is not sound; sorts worst first."""
+    """A partition that is not sound; sorts worst first.
+
+    ``codes`` are those of its critical and high findings.
+    """
 
     order: tuple[int, int, int, int, str, int]
     name: str
@@ -57,6 +63,12 @@ class Entry(NamedTuple):
     details: str
     topic: str | None
     partition: int | None
+    codes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> tuple[str, tuple[str, ...]]:
+        """What partitions that are shown together have in common."""
+        return self.word, self.codes
 
 
 class Fleet:
@@ -230,7 +242,8 @@ class Fleet:
     def summary_lines(self, columns: int) -> Iterator[Line]:
         """How many partitions have which verdict, and replicas that were not read."""
         together: Counter[str] = Counter()
-        for (_, word), count in sorted(self._words.items()):  # verdicts that share a word, once
+        worst_first = sorted(self._words.items(), key=lambda item: (-item[0][0], item[0][1]))
+        for (_, word), count in worst_first:  # verdicts that share a word, once
             together[word.lower()] += count
         counts = [f"{count:,} {word}" for word, count in together.items() if count]
         if self._single:
@@ -240,7 +253,7 @@ class Fleet:
         elif any(each.is_short_of_voters for each in self._quorums):
             counts.append("too few controllers to elect a leader (kafkalog quorum)")
         elif self._metadata:
-            counts.append("cluster metadata sound")
+            counts.append(f"{self._metadata:,} sound ({METADATA_LOG})")
         done = plural(self.partitions, "partition")
         if self.planned is not None and self.partitions < self.planned:
             done = f"{self.partitions:,} of {plural(self.planned, 'partition')}"
@@ -313,19 +326,33 @@ def entry_of(audit: PartitionAudit, found: Sequence[Finding]) -> Entry:
         details=in_short(audit, found),
         topic=audit.topic,
         partition=audit.partition,
+        codes=tuple(sorted({each.code for each in found if is_severe(each)})),
     )
 
 
 def _entry_lines(entries: Sequence[Entry], limit: int, noun: str, columns: int) -> Iterator[Line]:
-    listed = sorted(entries)[:limit]
+    """Each partition; of too many the worst of each kind, and those like it by name."""
+    alike: dict[object, list[Entry]] = {}
+    for number, entry in enumerate(sorted(entries)):
+        alike.setdefault(number if len(entries) <= limit else entry.kind, []).append(entry)
+    kinds = [*alike.values()]
+    listed = [of_kind[0] for of_kind in kinds[:limit]]
     width = max((len(entry.name) for entry in listed), default=0)
     words = max((len(entry.word) for entry in listed), default=0)
-    for entry in listed:
+    for entry, *others in kinds[:limit]:
         yield from wrapped(
             f"{' ' * (words - len(entry.word))}  {entry.details}",
             columns,
             indent=2,
             beginning=(Span(f"{entry.name.ljust(width)}  "), Span(entry.word, entry.style)),
         )
-    if len(entries) > limit:
-        yield (Span(f"  ... {len(entries) - limit:,} more {noun} (--verbose)"),)
+        if others:
+            yield from wrapped(_alike_text(others), columns, indent=4)
+    if left := sum(map(len, kinds[limit:])):
+        yield (Span(f"  ... {left:,} more {noun} (--verbose)"),)
+
+
+def _alike_text(others: Sequence[Entry]) -> str:
+    names = ", ".join(each.name for each in others[:_ALIKE_SHOWN])
+    more = ", ... (--verbose)" if len(others) > _ALIKE_SHOWN else ""
+    return f"and {len(others):,} more like it: {names}{more}"

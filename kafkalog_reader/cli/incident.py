@@ -6,12 +6,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     HIGH_WATERMARK_BEYOND_END,
     REPLICA_DIRECTORY_MISSING,
 )
-from kafkalog_reader.audits.catalogue.replica_rules import FORKED
+from kafkalog_reader.audits.catalogue.replica_rules import FORKED, LAGGING_REPLICA
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
 
 _DAMAGE: Final = codes_with(Role.DAMAGE)
+_LOST_ENDS: Final = codes_with(Role.LOST_END)
 _OF_DAMAGE: Final = codes_with(Role.SUMS_UP_DAMAGE)
 
 
@@ -79,10 +81,11 @@ class IncidentKind:
         return self.headline.severity
 
     @property
-    def order(self) -> tuple[int, bool, int, str]:
-        """A sort key: worst first, missing files after damaged ones."""
+    def order(self) -> tuple[int, bool, bool, int, str]:
+        """A sort key: worst first, what no copy holds before the rest, missing folders last."""
         return (
             SEVERITIES.index(self.severity),
+            LOOK_FOR_A_COPY not in self.headline.actions,
             self.headline.code == REPLICA_DIRECTORY_MISSING,
             -sum(each.records_at_risk for each in self.incidents),
             self.headline.code,
@@ -102,7 +105,8 @@ def incidents(found: Sequence[Found]) -> list[Incident]:
     """Assign each finding to its root cause.
 
     Findings between the copies of one partition have one cause, which is the fork if there is one;
-    findings about whether damage can be repaired belong to the damage.
+    findings about whether damage can be repaired belong to the damage, and a copy that lost its end
+    lags for that reason.
 
     Args:
         found: worst first; a finding whose cause is not among them is its own cause.
@@ -133,15 +137,22 @@ class _Causes:
         self._by_name: dict[tuple[object, str], int] = {}
         self._damage: dict[object, int] = {}
         self._between_copies: dict[object, int] = {}
+        self._lost_ends: dict[object, int] = {}
         for number, (each, _, partition, _) in enumerate(found):
             name = f"{each.code} {each.file} {each.position}"
             self._by_name.setdefault((each.directory, name), number)
+            if each.code in _LOST_ENDS:
+                self._lost_ends.setdefault(each.directory, number)
             if each.code in _DAMAGE:
                 self._damage.setdefault(partition, number)
             elif each.code == FORKED:
                 self._between_copies[partition] = number
             elif each.code not in OF_ONE_COPY:
                 self._between_copies.setdefault(partition, number)
+        forked = {each.partition for each in found if each.finding.code == FORKED}
+        for number, (each, _, partition, _) in reversed([*enumerate(found)]):
+            if self._lost_end(each) is not None and partition not in forked:
+                self._between_copies[partition] = number  # what the lost end explains
 
     def root(self, number: int) -> int:
         """The index of the root cause; its own index if nothing explains the finding."""
@@ -158,7 +169,13 @@ class _Causes:
             return named
         if each.code in _OF_DAMAGE and partition in self._damage:
             return self._damage[partition]
+        if (lost_end := self._lost_end(each)) is not None:
+            return lost_end
         return None if each.code in OF_ONE_COPY else self._between_copies.get(partition)
+
+    def _lost_end(self, each: Finding) -> int | None:
+        """What shows that a copy which lags has lost its end."""
+        return self._lost_ends.get(each.directory) if each.code == LAGGING_REPLICA else None
 
 
 def _worst_first(together: Sequence[Finding]) -> list[Finding]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
+    DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _NAMED: Final = 3
 """Maximum replicas that an action names."""
+_UNTIL: Final = "`kafkalog plan` says what to do first"
+"""Of several partitions: one by one, replica-diff says it."""
 
 
 def first_actions(found: Iterable[Incident]) -> list[str]:
@@ -91,7 +94,10 @@ def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
     whole = [each for each in names if each.rpartition(" (")[0] not in names]
     ordered = sorted(whole, key=lambda each: (len(each), each))
     where = joined(ordered) if len(ordered) <= _NAMED else "these brokers"
-    return {"where": where, "are_several": len(ordered) > 1}
+    about = {"where": where, "are_several": len(ordered) > 1}
+    partitions = {(each.headline.topic, each.headline.partition) for each in kind.incidents}
+    is_plan = action == DO_NOT_START and len(partitions) > 1
+    return about | {"until": _UNTIL} if is_plan else about
 
 
 def _acted_on(each: Finding, action: str) -> list[str]:

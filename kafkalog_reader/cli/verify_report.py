@@ -55,7 +55,7 @@ _OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS)
 
 
 class Report:
-    """Collects findings; damage of a file that many partitions report counts once.
+    """Collects findings; damage of a log directory's file counts once for all its partitions.
 
     Args:
         started: by the monotonic clock.
@@ -110,10 +110,9 @@ class Report:
         self._batches += verification.batches
         self._bytes += verification.size_in_bytes
         for each, row in verification.findings:
-            is_own = each.file is None or "/" in each.file  # not of the log directory
-            partition = _partition(row) if is_own else None
             place = (
-                each.code, row["logDirectory"], partition, each.file, each.position, each.message,
+                each.code, row["logDirectory"], *_partition(row), each.file, each.position,
+                each.message,
             )  # fmt: skip
             if place not in self._places:
                 self._places.add(place)
@@ -182,7 +181,8 @@ class Report:
         if not found and not lagging and not self._is_quorum_uneven:
             return
         yield ()
-        severe = {kind.headline.code for kind in found if is_severe(kind.headline)}
+        members = (each for kind in found for one in kind.incidents for each in one.members)
+        severe = {each.code for each in members if is_severe(each)}
         if severe & _OF_SEVERAL:
             yield from wrapped(_COMPARE, columns)
         elif lagging:
@@ -308,7 +308,7 @@ def _place(each: Finding, row: dict[str, Any]) -> str:
     return f"{place} on {name}" if place else name
 
 
-def _partition(row: dict[str, Any]) -> object:
+def _partition(row: dict[str, Any]) -> tuple[object, ...]:
     """A key of the partition with its cluster, because two clusters may use the same name."""
     return row["clusterId"], row["topic"], row["partition"]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
 _IN_FULL: Final = 3
-"""Maximum paragraphs in full about findings of one kind."""
+"""Maximum paragraphs in full about findings of one kind; of more, the first is."""
 _GROUPS: Final = 6
 """Maximum paragraphs; ``--format json`` has all, as for what follows."""
 _SHOWN: Final = 10
@@ -72,8 +72,8 @@ def _paragraphs(
 ) -> Iterator[tuple[Sequence[OpenFinding], str]]:
     """The findings of each paragraph and its text: kind by kind, the same words once.
 
-    A kind has the same code and actions. Its first paragraphs are in full words; what is left has
-    other places and numbers, and is named in one more.
+    A kind has the same code and actions. Its paragraphs are in full words, or only the first, where
+    the others differ in places and numbers: they are named in one more.
     """
     kinds: dict[tuple[object, ...], dict[str, list[OpenFinding]]] = {}
     for each in found:
@@ -81,7 +81,7 @@ def _paragraphs(
         kinds.setdefault(kind, {}).setdefault(each.message, []).append(each)
     for of_kind in kinds.values():
         alike = [*of_kind.values()]
-        in_full = len(alike) if len(alike) == _IN_FULL + 1 else _IN_FULL  # one alone is no summary
+        in_full = len(alike) if len(alike) <= _IN_FULL else 1
         for same in alike[:in_full]:
             yield same, f"{_names(same)}: {same[0].message}"
         if rest := [each for same in alike[in_full:] for each in same]:

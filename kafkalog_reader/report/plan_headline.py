@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import METADATA_BEHIND
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.plan.at_stake import at_stake
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import lost_words
@@ -153,12 +154,25 @@ def _order(plan: Plan) -> str:
         what = "No whole record" if plan.tails else "Nothing"
         if is_partial:
             what = "No supplied record"
-        return f"{order} {what} is lost then{but}."
+        return f"{order} {what} is lost then{but}.{_at_stake_text(plan)}"
     supplied = ", of what was supplied" if is_partial else ""
     text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
     if plan.unreadable:
         text = f"{text} And {_unreadable(plan)}."
     return f"{text} But {_METADATA_UNSOUND}." if _is_metadata_unsound(plan) else text
+
+
+def _at_stake_text(plan: Plan) -> str:
+    """What another order can lose; whoever can do without it need not keep to this one."""
+    stake = at_stake(plan)
+    if not stake.records:
+        return ""
+    names = partitions_text([*map(shown, stake.names)])
+    text = f" Another order can lose {lost_words(stake.records)} ({names})"
+    may_be_committed = stake.records.known or stake.records.possible or stake.records.damaged
+    if stake.is_all and not may_be_committed:
+        text += f": if that does not matter, start {brokers_text(plan.brokers)} in any order"
+    return f"{text}."
 
 
 def _preparations(plan: Plan) -> Iterator[str]:

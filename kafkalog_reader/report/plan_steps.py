@@ -270,7 +270,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
             "cut there is unknown. Where copies still exist, supply them and make the plan again "
             "before this step."
         )
-    texts += [text for broker in start.brokers for text in missing_folder_texts(plan, broker)]
+    texts += missing_folder_texts(plan, start.brokers)
     moved = {(choice.name, broker) for choice, broker in plan.set_aside}
     moved |= {(each.choice.name, each.broker_id) for each in plan.order.replaced}
     texts += [

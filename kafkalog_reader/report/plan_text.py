@@ -17,7 +17,8 @@ from kafkalog_reader.report.open_finding_text import (
     several_text,
 )
 from kafkalog_reader.report.plan_headline import headline
-from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, counted, lost_text
+from kafkalog_reader.report.plan_step import brokers_text, counted
+from kafkalog_reader.report.plan_step_text import step_lines
 from kafkalog_reader.report.plan_steps import plan_steps, start_text
 from kafkalog_reader.report.plan_unseen_text import unseen_texts
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.plan import Plan
 
-_LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
-"""Steps that have a command for each partition or topic."""
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
 
@@ -50,9 +49,7 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
         stopped = ""
     text = f"Read all steps before the first. {stopped}Replace the words in capitals."
     yield from wrapped(text, columns, hanging=0)
-    for number, step in enumerate(plan_steps(plan), 1):
-        yield ()
-        yield from _step_lines(number, step, columns)
+    yield from step_lines(plan_steps(plan), columns)
 
 
 def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
@@ -238,54 +235,3 @@ def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield from wrapped(shown(text), columns, indent=2)
     if len(plan.forced) > _SHOWN:
         yield (Span(f"  ... {len(plan.forced) - _SHOWN:,} more (--format json)"),)
-
-
-def _step_lines(number: int, step: PlanStep, columns: int) -> Iterator[Line]:
-    beginning = (Span(f"{number}. ", Style.STRONG),)
-    yield from wrapped(step.title, columns, hanging=3, beginning=beginning)
-    for text in step.texts[:_SHOWN]:
-        yield from wrapped(text, columns, indent=3, hanging=0)
-    if len(step.texts) > _SHOWN:
-        yield (Span(f"   ... {len(step.texts) - _SHOWN:,} more (--format json)"),)
-    for choice, lost in step.lost[:_SHOWN]:
-        beginning = (Span("lost here: ", Style.LOST),)
-        yield from wrapped(lost_text(choice, lost), columns, indent=3, beginning=beginning)
-    if len(step.lost) > _SHOWN:
-        yield (Span(f"   ... {len(step.lost) - _SHOWN:,} more (--format json)"),)
-    if step.kind is StepKind.PREFERRED or step.election is None:
-        shown_commands = step.commands[:_SHOWN] if step.kind in _LONG else step.commands
-        for command in shown_commands:
-            yield from command_lines(command, columns, indent=5)
-        if len(shown_commands) < len(step.commands):
-            more = len(step.commands) - len(shown_commands)
-            yield (Span(f"     ... {more:,} more commands (--format script)"),)
-    yield from _check_lines(step, columns)
-    if step.kind is StepKind.START and step.election is not None:
-        text = (
-            "Where it still shows Leader: none after 30 seconds, elect; a partition that has a "
-            "leader is left alone by this:"
-        )
-        yield from wrapped(text, columns, indent=3, hanging=0)
-        for command in step.election.commands:
-            yield from command_lines(command, columns, indent=5)
-        yield from wrapped("Then check again.", columns, indent=3)
-
-
-def _check_lines(step: PlanStep, columns: int) -> Iterator[Line]:
-    if step.kind is StepKind.SAVE:
-        text = "Go on when each has ended with exit status 0, or when you know what it left out."
-        yield from wrapped(text, columns, indent=3, hanging=0)
-    if step.kind is StepKind.QUORUM:
-        text = "Run this, and do the steps that it prints, before any controller starts:"
-        yield (Span(f"   {text}"),)
-    elif step.checks:
-        yield (Span("   Before going on, this must show:"),)
-    if len(step.checks) > _SHOWN:
-        more = len(step.checks) - _SHOWN
-        yield (Span(f"     ... {more:,} more topics (--format script)"),)
-    for check in step.checks[-_SHOWN:]:
-        yield from command_lines(check.command, columns, indent=5)
-        for expected in () if step.kind is StepKind.QUORUM else check.expected[:_SHOWN]:
-            yield from wrapped(f"→ {expected}", columns, indent=7)
-        if len(check.expected) > _SHOWN:
-            yield (Span(f"       ... {len(check.expected) - _SHOWN:,} more (--format json)"),)

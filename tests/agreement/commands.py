@@ -184,7 +184,7 @@ def _of_plan(said: Answers) -> Iterator[str]:
 
 def says_sound(line: str) -> bool:
     """Whether a first line calls everything sound; it may say so of a part among others."""
-    words = line.replace("cluster metadata sound", "").lower()
+    words = line.replace("1 sound (__cluster_metadata-0)", "").lower()
     others = re.sub(r"[\d,]+ sound with one copy supplied", "", words)
     if others.rpartition(":")[2].strip(" ,"):
         words = others

@@ -55,7 +55,7 @@ def test_different_bytes_under_one_epoch_are_critical_for_all(node: str, tmp_pat
     assert asked(quorum_command, str(root))[0] == 1
     assert "KL-505 CRITICAL __cluster_metadata-0" in asked(plan_command, str(root))[1]
     several = asked(replica_diff, str(root))[1]
-    assert "cluster metadata sound" not in several
+    assert "1 sound (__cluster_metadata-0)" not in several
     assert "no copy can lead" not in several
 
 

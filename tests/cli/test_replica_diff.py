@@ -133,7 +133,7 @@ def test_fleet_counts_the_sound_and_shows_the_worst_first(diff: Run, tmp_path: P
     code, out, _ = diff(tmp_path)
     lines = out.splitlines()
     assert code == 1
-    assert lines[0] == "23 partitions, 2 brokers: 20 identical, 1 lagging, 2 forked"
+    assert lines[0] == "23 partitions, 2 brokers: 2 forked, 1 lagging, 20 identical"
     assert [line.split()[0] for line in lines[1:4]] == ["t-21", "t-22", "t-20"]
     assert any(line.strip().startswith("replica-diff ") for line in lines)
     assert lines[-1].strip() == f"kafkalog plan {tmp_path}"
@@ -261,7 +261,7 @@ def test_metadata_log_is_audited_for_its_files_only(diff: Run) -> None:
     assert code == 0
     assert metadata["elections"] == []
     assert all(each["code"] < "KL-900" for each in metadata["findings"])
-    assert diff(S3_2)[1].splitlines()[0].endswith("1 forked, cluster metadata sound")
+    assert diff(S3_2)[1].splitlines()[0].endswith("1 forked, 1 sound (__cluster_metadata-0)")
 
 
 def test_quorum_decides_where_metadata_logs_part(diff: Run, tmp_path: Path) -> None:
@@ -286,7 +286,9 @@ def test_a_fork_is_worse_than_what_the_quorum_decides(diff: Run, tmp_path: Path)
     )
     code, out, _ = diff(tmp_path)
     assert code == 1
-    assert out.splitlines()[0] == "2 partitions, 2 brokers: 1 forked, cluster metadata sound"
+    assert (
+        out.splitlines()[0] == "2 partitions, 2 brokers: 1 forked, 1 sound (__cluster_metadata-0)"
+    )
     assert out.splitlines()[2].startswith("t-0: FORKED at offset 2")
 
 
@@ -328,10 +330,26 @@ def test_a_fleet_of_hundreds_in_trouble_stays_one_screen(diff: Run, tmp_path: Pa
     code, out, _ = diff(tmp_path)
     assert code == 1
     assert len(out.splitlines()) <= 24
-    assert "292 more in trouble (--verbose)" in out
+    assert "and 299 more like it: t-1, t-2, t-3, ... (--verbose)" in " ".join(out.split())
     assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
     verbose = diff(tmp_path, "--verbose")[1]
     assert verbose.count("FORKED at offset 2") == 300
+
+
+def test_many_partitions_in_trouble_are_a_line_for_each_kind(diff: Run, tmp_path: Path) -> None:
+    """Twelve copies on broker 2 lost their end, and one of broker 1 has a wrong byte."""
+    log = [replica("0-3/e0 4-7/e0", high_watermark=8, partition=n) for n in range(13)]
+    cluster(tmp_path, dict.fromkeys((1, 2), log))
+    for n in range(13):
+        file = tmp_path / f"broker-{1 + (n < 12)}" / f"t-{n}" / "00000000000000000000.log"
+        content = bytearray(file.read_bytes())
+        content[-1] ^= 1
+        file.write_bytes(content[: len(content) // 2] if n < 12 else content)
+    lines = diff(tmp_path)[1].splitlines()
+    assert lines[0] == "13 partitions, 2 brokers: 1 damaged, 12 not sound"
+    listed = lines[1 : lines.index("  The worst of them in full:")]
+    assert [line.split()[0] for line in listed if line[2:4] == "t-"] == ["t-0", "t-12"]
+    assert "    and 11 more like it: t-1, t-2, t-3, ... (--verbose)" in listed
 
 
 def test_the_command_for_the_worst_can_be_pasted(diff: Run, tmp_path: Path) -> None:

@@ -429,6 +429,28 @@ def test_verdicts_with_one_word_are_counted_together(tmp_path: Path) -> None:
     assert out.splitlines()[0] == "2 partitions, 2 brokers: 2 not sound"
 
 
+def test_each_copy_that_lost_its_end_is_counted_once(tmp_path: Path, run: Run) -> None:
+    """Five copies of one broker have the same numbers; t-5 has no copy, and is the worst."""
+    log = [replica("0-3/e0 4-7/e0", high_watermark=8, partition=n) for n in range(6)]
+    cluster(tmp_path, dict.fromkeys((1, 2), log))
+    for n in range(5):
+        file = tmp_path / "broker-2" / f"t-{n}" / "00000000000000000000.log"
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    for broker in (1, 2):
+        shutil.rmtree(tmp_path / f"broker-{broker}" / "t-5")
+    answer = run("verify", tmp_path)
+    kinds = [line for line in answer.out.splitlines() if line.startswith("KL-")]
+    assert [(line[:6], line.partition(": ")[2]) for line in kinds] == [
+        ("KL-310", ""),
+        ("KL-304", "5 places in 5 partitions"),
+    ]
+    assert "\n      so KL-502 HIGH: broker 2 is 4 records behind" in answer.out
+    assert "`kafkalog plan` says what to do first" in " ".join(answer.out.split())
+    assert "\nRun replica-diff with the same paths" in answer.out
+    rows = map(json.loads, run("verify", tmp_path, "--format", "json").out.splitlines())
+    assert sorted(row["partition"] for row in rows if row["code"] == "KL-304") == [*range(5)]
+
+
 def test_commands_that_are_left_out_are_counted(tmp_path: Path, run: Run) -> None:
     """A block of commands looks complete; each of these folders keeps the broker from starting."""
     cluster(tmp_path, {0: replica("a@0/e0")})

@@ -138,7 +138,8 @@ ORPHAN_INDEX: Final = rule(
     severity="L",
     title="an index without a log",
     explanation="No log file has the base offset of an index file. Kafka deletes the oldest "
-    "segments first, so an index above the last log means that a log was lost (medium).",
+    "segments first, so an index above the last log means that a log was lost (medium); so may "
+    "one below the first log, where the other copies' logs do not begin later.",
     start="The start deletes it.",
     election=NO_EFFECT,
     reader=NO_EFFECT,

@@ -137,11 +137,13 @@ def _replacing(
     """The finding of complete new segments, which replace the old ones in their range."""
     start = winning[0].base_offset
     end = max(read_next_offset(segment, replica.directory.context) for segment in winning)
-    replaced = [s for s in live if start <= s.base_offset < end]
+    replaced = [s for s in live if start <= s.base_offset < max(end, start + 1)]  # by its name
     damaged = [segment for segment in winning if _is_damaged(replica, segment)]
     file = replica.segment_file(winning[0])
     bases = _bases(winning)
     what = f"the next start replaces {offsets_words(start, end)} by the new segments {bases}"
+    if end <= start:  # the cleaner removed every record
+        what = f"the next start puts the new segments {bases} in place, which have no records"
     if replaced:
         what += f"; it deletes the old segments {_bases(replaced)}"
     if damaged:
@@ -160,7 +162,7 @@ def _replacing(
         confidence="proven" if replica.directory.log_directory.clean_shutdown else "possible",
         directory=replica.directory,
         file=file,
-        offsets=(start, max(start, end)),
+        offsets=(start, end) if start < end else None,
         evidence={
             "suffix": "swap",
             "outcome": "replaces",

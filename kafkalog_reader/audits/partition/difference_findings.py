@@ -51,6 +51,7 @@ _SAYS: Final = {
     DifferenceKind.CLEANED: "compaction has gone further on one copy",
 }
 _UNLIKE_ITS_LOG: Final = codes_with(Role.UNLIKE_ITS_LOG)
+_CLEANED_AWAY: Final = "compaction has gone further where they are absent"
 _EQUAL_RECORDS: Final = "equal records in batches with other bounds"
 
 
@@ -111,8 +112,12 @@ def _actions(
 
 
 def _says(difference: Difference) -> str:
-    is_equal = difference.kind is DifferenceKind.CLEANED and difference.records == 0
-    return _EQUAL_RECORDS if is_equal else _SAYS[difference.kind]
+    if difference.kind is DifferenceKind.CLEANED:
+        if difference.records == 0:
+            return _EQUAL_RECORDS
+        if difference.absent:
+            return _CLEANED_AWAY
+    return _SAYS[difference.kind]
 
 
 def _wrong_header(

@@ -40,11 +40,11 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
     So is what another copy has there. The logs of groups and transactions begin at 0 in any case:
     their policy is never changed, as that of another topic may have been.
     """
+    first = {each.files.directory: first_base(each.files) for each in audit.everyone}
     if not audit.kept_because:
-        yield from found
+        yield from _perhaps_lost(audit, found, first)
         return
     reported: set[PartitionDirectory] = set()
-    first = {each.files.directory: first_base(each.files) for each in audit.everyone}
     for each in found:
         offsets = _before_first(each, first)
         if each.directory is None or offsets is None:
@@ -89,6 +89,50 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
                 lookalikes=(),
                 evidence={"logStartOffset": base},
             )
+
+
+def _perhaps_lost(
+    audit: PartitionAudit,
+    found: Iterable[Finding],
+    first: Mapping[PartitionDirectory, int | None],
+) -> Iterator[Finding]:
+    """The findings; an index below the first log is medium where no retention explains it.
+
+    Retention renames the log and its indexes together, and raises the log start of every copy.
+    Source: Kafka 4.4, LocalLog.deleteSegmentFiles.
+    """
+    for each in found:
+        offsets = _before_first(each, first)
+        if (
+            offsets is None
+            or each.directory is None
+            or any(
+                other.log_start >= offsets[1]
+                for other in audit.everyone
+                if other.directory != each.directory
+            )
+            or not _has_entries(each.directory, offsets[0])
+        ):
+            yield each
+            continue
+        yield replace(
+            each,
+            severity="M",
+            message=f"{each.message}. Retention renames all files of a segment together: unless "
+            f"they were copied while it ran, {offsets_are(*offsets)} lost here",
+            first_offset=offsets[0],
+            next_offset=offsets[1],
+            confidence="possible",
+            actions=(LOOK_FOR_A_COPY,),
+        )
+
+
+def _has_entries(directory: PartitionDirectory, base: int) -> bool:
+    """Whether indexes of a segment have entries, and no file of it is being deleted."""
+    own = [e for e in readable_segments(directory, live_only=False) if e.base_offset == base]
+    return not any(each.suffix for each in own) and any(
+        each.offset_index_size or each.time_index_size for each in own
+    )
 
 
 def _before_first(

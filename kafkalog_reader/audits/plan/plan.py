@@ -186,7 +186,7 @@ class Plan(PlanBasis):
         """Partitions about which the plan says what is lost, or in what order to start."""
         if not self.has_work:
             return frozenset()
-        if self.waits_for_files:  # the steps are about these alone
+        if self.files_first or self.renamed:  # the plan is about these alone
             replaced = {c.name for c in self.waiting if c.merge is not None or c.renames}
             return frozenset(replaced | {each.name for each in self.files_first})
         named = {each.name for each in (*self.start_losses, *self.tails)}

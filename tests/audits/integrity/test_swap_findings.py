@@ -61,6 +61,20 @@ def test_a_sound_swap_replaces_the_segments_of_its_range(partition: Path) -> Non
     assert (found.first_offset, found.next_offset) == (0, 20)
 
 
+@pytest.mark.parametrize("old", ["0", ""])
+def test_an_empty_swap_replaces_the_segment_of_its_name_alone(partition: Path, old: str) -> None:
+    """Compaction left no record of it. Source: Kafka 3.9, LogLoader#load."""
+    add(partition, 0, "swap").write_bytes(b"")
+    if not old:
+        (partition / f"{0:020}.log").unlink()
+    (found,) = found_in(partition)
+    what = "the next start puts the new segments 0 in place, which have no records"
+    deletes = "; it deletes the old segments 0" if old else ""
+    assert found.message.endswith(f".log.swap: {what}{deletes}")
+    assert (found.severity, found.first_offset, found.actions) == ("M", None, (NOTHING_TO_DO,))
+    assert dict(found.evidence)["replaced"] == old
+
+
 def test_a_damaged_swap_that_replaces_good_data_is_critical(partition: Path) -> None:
     path = add(partition, 0, "swap")
     damage(path)

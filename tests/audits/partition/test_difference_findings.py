@@ -58,6 +58,17 @@ def test_a_person_chooses_only_where_no_copy_is_outvoted(
     assert found.actions == actions
 
 
+def test_the_copy_that_still_has_the_records_is_not_called_the_more_compacted(
+    audited: Audited,
+) -> None:
+    """Broker 0 has not been cleaned: KL-509 said that compaction had gone further there."""
+    whole = replica("k=a@0/e0 j=b@1/e0 k=c@2/e0", high_watermark=3)
+    cleaned = replica("j=b@1/e0 k=c@2/e0", base_offset=0, high_watermark=3, cleaner_offset=3)
+    (found,) = findings(audited(whole, cleaned))
+    said = "compaction has gone further where they are absent (broker 0; absent on broker 1)"
+    assert (found.code, found.message) == ("KL-509", f"offset 0: {said}")
+
+
 def batches(*sizes: int) -> list[Batch]:
     found, first = [], 0
     for size in sizes:

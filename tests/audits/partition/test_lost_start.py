@@ -35,11 +35,28 @@ def test_a_compacted_topic_lost_its_first_segment(left: tuple[str, ...], disk: P
     assert of_code(found, "KL-209") == []
 
 
-def test_retention_may_have_deleted_it_elsewhere(disk: Path) -> None:
+def test_a_first_segment_of_a_topic_with_retention_may_be_lost(disk: Path) -> None:
+    """Retention leaves no index: it renames the files of a segment together."""
     (disk / "codec-none-0" / FIRST).unlink()
     found = found_in(disk, topic="codec-none")
     assert of_code(found, "KL-404") == []
-    assert {each.severity for each in of_code(found, "KL-209")} == {"L"}
+    left = of_code(found, "KL-209")
+    assert {each.severity for each in left} == {"M"}
+    assert {each.first_offset for each in left} == {0}
+    assert all("unless they were copied while it ran" in each.message for each in left)
+
+
+@pytest.mark.parametrize("state", ["being_deleted", "without_entries"])
+def test_a_first_segment_that_retention_deletes_leaves_indexes(disk: Path, state: str) -> None:
+    folder = disk / "codec-none-0"
+    if state == "being_deleted":
+        (folder / FIRST).rename(folder / f"{FIRST}.deleted")
+    else:
+        (folder / FIRST).unlink()
+        for each in folder.glob(f"{0:020}.*index"):
+            each.write_bytes(b"")
+    found = of_code(found_in(disk, topic="codec-none"), "KL-209")
+    assert {each.severity for each in found} == {"L"}
 
 
 @pytest.mark.parametrize("topic", ["__consumer_offsets", "__transaction_state"])
