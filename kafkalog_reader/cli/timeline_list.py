@@ -9,6 +9,7 @@ from kafkalog_reader.cli.listing import Heading, listing
 from kafkalog_reader.cli.printable import grouped
 from kafkalog_reader.io.checkpoints import topic_id_of
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
+from kafkalog_reader.report.membership_text import reassignment_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -208,9 +209,24 @@ def _what(before: Row | None, row: Row) -> str:
         said.append(f"{_brokers(joined)} joined the ISR")
     if row["replicas"] != before["replicas"]:
         said.append(f"replicas are now {_ids(row['replicas'])}")
+    if said_of := _reassignment(before, row):
+        said.append(said_of)
     if before["isRecovering"] and not row["isRecovering"]:
         said.append("the leader has recovered from its unclean election")
     return "; ".join(said) or "nothing that is shown here changed"
+
+
+def _reassignment(before: Row, row: Row) -> str:
+    """How a reassignment goes on; empty if it does not."""
+    now, then = (
+        ([*(each["addingReplicas"] or ())], [*(each["removingReplicas"] or ())])
+        for each in (row, before)
+    )
+    if now == then:
+        return ""
+    if not any(now):
+        return "the reassignment has ended"
+    return f"a reassignment {reassignment_text(*now)}"
 
 
 def _election(before: Row, row: Row) -> str:

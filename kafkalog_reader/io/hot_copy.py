@@ -58,7 +58,8 @@ def is_hot_copy(directory: PartitionDirectory, last: SegmentFiles, last_timestam
     Args:
         directory: the replica of the log.
         last: its last segment.
-        last_timestamp: the timestamp of its last record, in milliseconds.
+        last_timestamp: the timestamp of its last record, in milliseconds; negative for messages of
+            magic 0, which have none: the time of modification replaces it, if the copy kept that.
     """
     if directory.log_directory.clean_shutdown:
         return False
@@ -71,7 +72,8 @@ def is_hot_copy(directory: PartitionDirectory, last: SegmentFiles, last_timestam
     keeps_times = first.st_ctime - first.st_mtime > _CLOCK_SECONDS
     is_copy = keeps_times or first.st_mtime > log.st_mtime - _COPIED_TOGETHER_SECONDS
     copied_at = log.st_ctime if archived_at is None else archived_at
-    return is_copy and abs(copied_at - last_timestamp / 1000) < _WRITTEN_TO_SECONDS
+    written_at = log.st_mtime if last_timestamp < 0 and keeps_times else last_timestamp / 1000
+    return is_copy and abs(copied_at - written_at) < _WRITTEN_TO_SECONDS
 
 
 def _written_by(file: os.stat_result) -> float:

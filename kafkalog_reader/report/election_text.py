@@ -80,6 +80,7 @@ def note_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     yield from _torn_lines(audit, columns)
     yield from _unseen_lines(audit, columns)
     yield from _damaged_lines(audit, columns)
+    yield from _unreadable_lines(audit, columns)
     yield from _silent_lines(audit, columns)
     yield from _out_of_sync_lines(audit, columns)
     yield from _rule_lines(audit, columns)
@@ -164,6 +165,10 @@ def choice_text(audit: PartitionAudit) -> str:
     possibly = f", {lacking.possible:,} possibly committed" if lacking.possible else ""
     possibly = up_to_text(possibly, lacking.damaged)
     unclean = " (an unclean election)" if best.clean_by_membership is False else ""
+    if best.heirs:
+        unclean += (
+            f" until {joined_names(best.heirs)} {'is' if len(best.heirs) == 1 else 'are'} in sync"
+        )
     if audit.unseen is not None:
         unclean = f"{unclean} if no copy of {joined_ids(audit.unseen.brokers)} can be supplied"
     return f"{name} should lead{unclean}: {lost}{possibly}"
@@ -237,6 +242,24 @@ def _damaged_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             )
             beginning = (Span("DAMAGED:", Style.LOST),)
             yield from wrapped(text, columns, indent=2, beginning=beginning)
+
+
+def _unreadable_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """Leaders that consumers do not get past, and who gets the records whole from them."""
+    for election in audit.elections:
+        first = election.candidate.unreadable_from
+        if first is None:
+            continue
+        leader = election.candidate.name
+        text = f" with {leader} leading, consumers stop at its damage, offset {first:,}"
+        heirs = election.heirs if election.rank == 1 else ()
+        if heirs:
+            has, it = ("has", "it") if len(heirs) == 1 else ("have", "one of them")
+            text += (
+                f"; {joined_names(heirs)} {has} every record whole once in sync: then {it} should "
+                "lead, and this copy be made again"
+            )
+        yield from wrapped(text, columns, indent=2, beginning=(Span("UNREADABLE:", Style.LOST),))
 
 
 def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:

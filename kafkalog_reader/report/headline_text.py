@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.input_rules import REPLICA_NOT_SUPPLIED
 from kafkalog_reader.audits.catalogue.replica_rules import (
-    COMMITTED_RECORDS_MISSING,
     LAGGING_REPLICA,
     NO_COMMON_RANGE,
     SAME_EPOCH_CONFLICT,
@@ -19,8 +18,8 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.damage import are_damaged, is_damage
 from kafkalog_reader.audits.log.record_count import behind_text, start_adds_text
 from kafkalog_reader.audits.partition.lost_start import lacking_starts
+from kafkalog_reader.audits.partition.replica_findings import missing_text
 from kafkalog_reader.format.broker_words import joined, joined_names
-from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import choice_text
 from kafkalog_reader.report.spans import Style, listed, offsets_text
@@ -108,7 +107,7 @@ def style_of(audit: PartitionAudit, found: Sequence[Finding]) -> Style:
 def details_of(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     """The text after the verdict: the worst first, then how the copies compare."""
     if audit.missing is not None:
-        parts = [_missing_details(audit, found), *_troubles(audit, found)]
+        parts = [_missing_details(audit), *_troubles(audit, found)]
         return "; ".join([*parts, f"{_copies(audit, found)}: {_relation_word(audit)}"])
     if audit.set_aside:
         return _set_aside_details(audit, found)
@@ -126,7 +125,7 @@ def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
         worst = next((each for each in found if each.severity in _ALARMING), None)
         return "" if worst is None else shown(worst.message)
     if audit.missing is not None:
-        return shown(_missing_details(audit, found))
+        return shown(_missing_details(audit))
     if audit.verdict is Verdict.LAGGING and not _troubles(audit, found):
         return shown(_relation_details(audit, found))
     return shown(details_of(audit, found))
@@ -134,15 +133,17 @@ def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 def _lagging_details(found: Sequence[Finding]) -> str:
     """How far copies are behind, those with the same lag together; the lanes show their ends."""
-    names: dict[tuple[int, int], list[str]] = {}
+    names: dict[tuple[int, int, bool], list[str]] = {}
     for each in found:
         if each.code == LAGGING_REPLICA and each.directory is not None:
             evidence = dict(each.evidence)
-            lag = int(evidence["records"]), int(evidence["committedLostIfElected"])
+            lost = int(evidence["committedLostIfElected"])
+            lag = int(evidence["records"]), lost, "isBeingAdded" in evidence
             names.setdefault(lag, []).append(each.directory.replica_name)
     return "; ".join(
-        f"{joined(of_lag)} {behind_text(records, len(of_lag))}{_loses(records, lost, len(of_lag))}"
-        for (records, lost), of_lag in names.items()
+        f"{joined(of_lag)} {behind_text(records, len(of_lag))}"
+        f"{_loses(records, lost, len(of_lag))}{', added by a reassignment' if is_added else ''}"
+        for (records, lost, is_added), of_lag in names.items()
     )
 
 
@@ -155,14 +156,10 @@ def _loses(behind: int, committed: int, copies: int) -> str:
     return f" (if elected, {who} loses {committed:,} committed {records}{more})"
 
 
-def _missing_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+def _missing_details(audit: PartitionAudit) -> str:
     missing = audit.missing
     assert missing is not None
-    reported = next(each for each in found if each.code == COMMITTED_RECORDS_MISSING)
-    first, following = missing.first_offset, missing.next_offset
-    return reported.message.replace(
-        offsets_words(first, following), offsets_text(first, following), 1
-    )
+    return missing_text(audit, missing, offsets_text(missing.first_offset, missing.next_offset))
 
 
 def _troubles(audit: PartitionAudit, found: Sequence[Finding]) -> list[str]:

@@ -29,6 +29,14 @@ def lead_text(audit: PartitionAudit) -> str:
     if len(alike) == len(audit.everyone) and not audit.lacking:
         return "every copy may lead this partition: none is a better leader than another"
     lead = f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
+    if audit.elections and (heirs := audit.elections[0].heirs):
+        names = joined_names(heirs)
+        is_, have = ("is", "has") if len(heirs) == 1 else ("are", "have")
+        lead = (
+            f"{joined_names(alike)} should lead this partition until {names} {is_} in sync and "
+            f"{have} every record whole; then {_one_of(names)} should lead, and the damaged copy "
+            "be made again"
+        )
     if audit.record_fork is not None and audit.loses_whoever_leads:
         return f"unless another branch is chosen, {lead}"
     return lead

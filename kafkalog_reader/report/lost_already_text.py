@@ -72,7 +72,7 @@ def older_disk_texts(plan: Plan) -> Iterator[str]:
                 f"The newest record on broker {broker} is of {utc_text(disk.newest)}; the others "
                 f"have records of {utc_text(disk.newest_of_others)}. Unless broker {broker} was "
                 f"down in between, its disk is an old copy, and what {_named(alone)} got since "
-                "then is lost."
+                "then is lost, as is what no other broker had of other partitions."
             )
 
 

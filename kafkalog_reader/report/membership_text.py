@@ -27,8 +27,16 @@ def membership_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     if membership.elr or not membership.isr:
         parts.append(f"ELR {_brokers(membership.elr)}")
     parts.append(f"replicas {_brokers(membership.replicas)}")
+    if membership.adding or membership.removing:
+        parts.append(f"a reassignment {reassignment_text(membership.adding, membership.removing)}")
     yield ()
     yield from wrapped(f"metadata log: {', '.join(parts)}", columns, indent=2)
+
+
+def reassignment_text(adding: Sequence[int], removing: Sequence[int]) -> str:
+    """``adds 3``, ``removes 1``, or ``adds 3 and removes 1``."""
+    changes = (("adds", adding), ("removes", removing))
+    return " and ".join(f"{verb} {_brokers(ids)}" for verb, ids in changes if ids)
 
 
 def member_word(audit: PartitionAudit, candidate: Candidate) -> str:

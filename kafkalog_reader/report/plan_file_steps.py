@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _VERSION: Final = "0"
 """First line of a checkpoint, before the number of rows."""
+_OTHER_RULE: Final = (
+    "If the brokers follow another rule, name it with --rule, and make this plan again."
+)
 
 
 def file_steps(plan: Plan) -> Iterator[PlanStep]:
@@ -51,6 +54,7 @@ def _move_commands(path: str) -> tuple[str, ...]:
 
 def _move_aside(choice: Choice, broker: int) -> PlanStep:
     loss = next((each for each in choice.start_losses if each.broker_id == broker), None)
+    rules = choice.spoiled.get(broker, ())
     if loss is not None and loss.is_down:
         whose = "the log directory of " if loss.outcome is StartOutcome.DIRECTORY_OFFLINE else ""
         why = f"With this copy {whose}broker {broker} does not come up: {loss.reason}."
@@ -69,6 +73,12 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
             "More copies, or more in-sync replicas, hold other records under the same leader "
             "epoch. As a follower, this copy would keep its own, and Kafka never notices."
         )
+    elif rules:
+        why = (
+            "The files do not show by which rule followers truncate: "
+            f"inter.broker.protocol.version decides. By {' or '.join(rules)}, this copy would stay "
+            "different, or never get in sync."
+        )
     else:
         why = (
             f"Broker {broker} comes up with this copy, but it never gets in sync with broker "
@@ -79,6 +89,7 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
         title=f"On broker {broker}, while it is stopped, move {shown(choice.name)} aside",
         texts=(
             f"{shown(why)} Without it, it copies the partition again from broker {choice.leader}.",
+            *((_OTHER_RULE,) if rules else ()),
             ON_ITS_HOST,
         ),
         commands=_move_commands(choice.paths[broker]),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def reassignment_steps(plan: Plan) -> Iterator[PlanStep]:
-    """Of copies that stay different for ever; one broker after the other.
+    """Of copies that stay different or damaged for ever; one broker after the other.
 
     Other replicas of the partitions stay in sync meanwhile.
     """
@@ -41,9 +41,8 @@ def _remove(choices: Sequence[Choice], broker: int) -> PlanStep:
         kind=StepKind.REMOVE,
         title=f"When all copies are in sync, take {names} away from broker {broker}",
         texts=(
-            f"The copy of broker {broker} differs from the leader's inside the log: records "
-            "differ, or one of the two lacks some. Kafka never notices. The broker deletes its "
-            "copy here, and copies the leader's in the next step.",
+            *_reasons(choices, broker),
+            "The broker deletes its copy here, and copies the leader's in the next step.",
             "Until then these partitions have a replica less: producers with acks=all need "
             "min.insync.replicas of the others.",
             *_unknown_assignments(choices),
@@ -60,6 +59,27 @@ def _remove(choices: Sequence[Choice], broker: int) -> PlanStep:
             if lost.by_reassignment and max({*lost.brokers} & {*c.reassigned}) == broker
         ),
     )
+
+
+def _reasons(choices: Sequence[Choice], broker: int) -> Iterator[str]:
+    """Why copies of one broker are made again, each reason once."""
+    if any(broker in c.apart for c in choices):
+        yield (
+            f"The copy of broker {broker} differs from the leader's inside the log: records "
+            "differ, or one of the two lacks some. Kafka never notices."
+        )
+    led = [c for c in choices if broker == c.leader]
+    if any(broker in c.damaged for c in choices if c not in led):
+        yield (
+            f"The copy of broker {broker} is damaged, and the leader's is whole. A follower never "
+            "fetches again what it has, so it would serve the damage when it leads."
+        )
+    for c in led:
+        yield (
+            f"{shown(c.name)}: consumers stop at the damage of broker {broker}, offset "
+            f"{c.unreadable_from:,}. Every other copy is whole once it is in sync, and one of them "
+            "leads from here on."
+        )
 
 
 def _add(choices: Sequence[Choice], broker: int) -> PlanStep:

@@ -11,9 +11,9 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.lost_already_text import lost_already_text
+from kafkalog_reader.report.membership_text import reassignment_text
 from kafkalog_reader.report.open_finding_text import (
     open_finding_lines,
-    partitions_text,
     several_text,
 )
 from kafkalog_reader.report.plan_headline import headline
@@ -37,7 +37,7 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
     """The whole plan."""
     yield from plan_summary_lines(plan, columns)
     yield from open_finding_lines(plan, columns)
-    for text in (*_rule_texts(plan), *_retention_texts(plan)):
+    for text in (*_reassignment_texts(plan), *_retention_texts(plan)):
         yield ()
         yield from wrapped(text, columns, hanging=0)
     if not plan.has_work:
@@ -134,19 +134,21 @@ def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
         )
 
 
-def _rule_texts(plan: Plan) -> Iterator[str]:
-    """That followers may be cut elsewhere, where the files do not show their rule."""
-    unsure = [choice for choice in plan.choices if choice.other_rules]
-    if "--rule" in plan.options or not unsure:
-        return
-    rules = dict.fromkeys(rule for choice in unsure for rule in choice.other_rules)
-    yield (
-        "The files do not show by which rule followers truncate; it depends on "
-        "inter.broker.protocol.version. The steps are for the likeliest rule: by "
-        f"{' or '.join(rules)}, followers of {partitions_text([shown(c.name) for c in unsure])} "
-        "are cut elsewhere, or never get in sync. Name the rule with --rule and read the plan "
-        "again."
-    )
+def _reassignment_texts(plan: Plan) -> Iterator[str]:
+    """Reassignments that the brokers go on with by themselves."""
+    moving = [choice for choice in plan.choices if choice.adding or choice.removing]
+    if moving:
+        named = [
+            f"{shown(each.name)} ({reassignment_text(each.adding, each.removing)})"
+            for each in moving[:_SHOWN]
+        ]
+        more = f" and {len(moving) - _SHOWN:,} more" if len(moving) > _SHOWN else ""
+        them = "It goes" if len(moving) == 1 else "They go"
+        yield (
+            f"In flight by the metadata log: a reassignment of {', '.join(named)}{more}. {them} on "
+            "by itself once the brokers run, and replicas that are being added lack records until "
+            "then."
+        )
 
 
 def _retention_texts(plan: Plan) -> Iterator[str]:

@@ -244,11 +244,19 @@ def _majority(audit: QuorumAudit) -> Iterator[QuorumStep]:
 def _formatted(audit: QuorumAudit, voters: VoterSet, needed: Sequence[Voter]) -> QuorumStep:
     ids = [str(each.node_id) for each in needed]
     controllers = "controller" if len(ids) == 1 else "controllers"
+    kept = [str(e.node_id) for e in needed if e.node_id in audit.quorum.without_log]
+    keep = ""
+    if kept:
+        nodes = f"Node {kept[0]} keeps" if len(kept) == 1 else f"Nodes {listed(kept)} keep"
+        keep = (
+            f" {nodes} the log directories that are here, with their partitions: never empty "
+            "them; --ignore-formatted formats only what is lost."
+        )
     return QuorumStep(
         text=f"Format {len(ids)} new {controllers} under the identity of "
         f"{'voter' if len(ids) == 1 else 'voters'} {listed(ids)}: with this node.id in "
         "controller.properties, an empty metadata log directory, and the address that the other "
-        "controllers know. The lost disk must never be started again.",
+        f"controllers know. The lost disk must never be started again.{keep}",
         commands=tuple(_format(audit, voters, each) for each in needed),
     )
 
@@ -327,8 +335,10 @@ def _moved_aside(copies: Sequence[MetadataCopy], why: str) -> QuorumStep:
 
 
 def _format(audit: QuorumAudit, voters: VoterSet, voter: Voter) -> str:
+    is_here = voter.node_id in audit.quorum.without_log
     words = [
-        f"kafka-storage.sh format --cluster-id {shell_word(shown(audit.quorum.cluster_id or '?'))}",
+        f"kafka-storage.sh format{' --ignore-formatted' if is_here else ''}",
+        f"--cluster-id {shell_word(shown(audit.quorum.cluster_id or '?'))}",
         "--config controller.properties",
     ]
     if voters.is_dynamic:

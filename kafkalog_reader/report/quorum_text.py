@@ -8,7 +8,7 @@ from kafkalog_reader.audits.quorum.commitment import Commitment
 from kafkalog_reader.audits.quorum.lost_records import lost_offsets
 from kafkalog_reader.audits.quorum.outcome import Verdict
 from kafkalog_reader.audits.quorum.voter_set import VoterSource
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.report.quorum_steps import names_text, node_name, quorum_steps
 from kafkalog_reader.report.spans import Line, Span, Style, listed, offsets_text, wrapped
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 10
 """Maximum changes of a range; ``--format json`` has all."""
+_NOT_HERE: Final = "not in these files"
 _STYLES: Final = {
     Verdict.ELECTABLE: Style.SOUND,
     Verdict.MAY_LOSE: Style.LOST,
@@ -123,9 +124,9 @@ def rows(audit: QuorumAudit) -> list[Row]:
     found = [_row(quorum, each, elections.get(id(each))) for each in quorum.copies]
     for voter in quorum.missing:
         row = dict.fromkeys(("start", "end", "epoch", "snapshot", "wins"), "-")
-        found.append(
-            {**row, "node": str(voter.node_id), "vote": "yes", "remark": "not in these files"}
-        )
+        is_here = voter.node_id in quorum.without_log
+        remark = f"{METADATA_TOPIC}-0 is not in its log directories" if is_here else _NOT_HERE
+        found.append({**row, "node": str(voter.node_id), "vote": "yes", "remark": remark})
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures import captures
+from fixtures.builder import cluster, replica
 from fixtures.jars import cache_directory
 from fixtures.quorums.capture import TRIALS
 from kafkalog_reader.audits.plan.choice import Choice
@@ -102,6 +103,20 @@ def test_the_steps_format_a_lost_voter_with_kafkas_own_tool(tmp_path: Path, run:
     (command,) = answer_of(run, tmp_path)["steps"][1]["commands"]
     assert command.startswith("kafka-storage.sh format --cluster-id AAECAwQFBgcICQoLDA0ODw ")
     assert command.endswith("# on the host of node.id=3")  # 2 is named as the leader
+
+
+def test_a_node_keeps_the_log_directories_that_were_supplied(tmp_path: Path, run: Run) -> None:
+    """kafka-storage.sh format fails on them: 3.3.2 said "Log directory n1 is already formatted"."""
+    write_controllers(tmp_path, {1: "1111"}, leaders={1: (2, 1)})
+    cluster(tmp_path, {3: replica("a@0/e0")})
+    step = answer_of(run, tmp_path)["steps"][1]
+    assert "Node 3 keeps the log directories that are here, with their partitions" in step["text"]
+    (command,) = step["commands"]
+    assert command.startswith("kafka-storage.sh format --ignore-formatted --cluster-id ")
+    assert command.endswith("# on the host of node.id=3")
+    text = " ".join(run("quorum", tmp_path).out.split())
+    assert "3 yes - - - - - __cluster_metadata-0 is not in its log directories" in text
+    assert "2 yes - - - - - not in these files" in text
 
 
 def test_quorum_state_is_moved_aside_where_it_names_the_new_controller(

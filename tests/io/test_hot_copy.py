@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder import cluster, data_batch, message_batch, replica
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
@@ -62,6 +62,22 @@ def test_times_of_files_tell_a_hot_copy_from_a_log_that_lost_its_end(
             os.utime(once, (time.time(), time.time()))
     found = ahead(tmp_path)
     assert (found.severity, found.confidence) == (severity, "possible")
+
+
+@pytest.mark.parametrize(("age", "severity"), [(0, "L"), (HOUR, "C")])
+def test_without_timestamps_the_time_of_modification_says_when_a_log_was_written(
+    age: int, severity: str, tmp_path: Path
+) -> None:
+    """Messages of magic 0 have none; cp -a keeps when the broker wrote the last one."""
+    batch = message_batch(0, [Record(offset_delta=0, value=b"a")], magic=0)
+    root = cluster(tmp_path, {1: replica([batch], high_watermark=5)})[1]
+    now = time.time()
+    (log,) = (root / "t-0").glob("*.log")
+    os.utime(log, (now - age, now - age))
+    for once in (root / "t-0" / "partition.metadata", root / "meta.properties"):
+        os.utime(once, (now - 2 * HOUR, now - 2 * HOUR))
+    os.utime(root / "replication-offset-checkpoint", (now + 2, now + 2))
+    assert ahead(tmp_path).severity == severity
 
 
 @pytest.mark.parametrize(("second", "severity"), [(0, "L"), (-1, "C")])

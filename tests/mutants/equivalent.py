@@ -73,6 +73,19 @@ _UNNAMED: Final = (
     'return directory.topic or "", %s if directory.partition is None else directory.partition'
 )
 _BEFORE_BASE: Final = "start = _log_start(copy.replica) if base %s copy is not best else base"
+_KEPT_SNAPSHOTS: Final = (
+    "self._snapshots = {each for each in self._snapshots if log_start %s each <= offset}"
+)
+_COMPLETE: Final = "if start %s offset:"
+_BELOW: Final = "if segment.base_offset %s offset and segment.recovered is None:"
+_LOOKED_UP: Final = (
+    "if segment.base_offset %s start and segment.files.offset_index_size is not None:"
+)
+_NEWEST_STRAY: Final = "if stray is not None and stray %s newest:"
+_TAKEN: Final = "if self._rule.keeps_producers and not (found.overflows %s found.falls):"
+_BETWEEN: Final = "if not 0 %s number < len(self.segments):"
+_WITHOUT_SEGMENT: Final = "return SoundPrefix(self._log_start, %s, is_whole=True)"
+_NEW_END: Final = "if not (%s):"
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/batches.py",
@@ -572,6 +585,72 @@ EQUIVALENT: Final = (
         line=_BEFORE_BASE % "and",
         changed=_BEFORE_BASE % "or",
         reason="no log starts below its own first segment, nor below 0",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/producers.py",
+        line=_KEPT_SNAPSHOTS % "<",
+        changed=_KEPT_SNAPSHOTS % "<=",
+        reason="a snapshot at the log start and none begin at the same offset",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/producers.py",
+        line=_COMPLETE % ">=",
+        changed=_COMPLETE % ">",
+        reason="behind the last index entry nothing ends the reading that did not end the search",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/producers.py",
+        line=_BELOW % "<",
+        changed=_BELOW % "<=",
+        reason="no batch of it is below the offset, and its damage has ended the start before",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/producers.py",
+        line=_LOOKED_UP % "<",
+        changed=_LOOKED_UP % "<=",
+        reason="no index has an entry at the base of its segment",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/producers.py",
+        line=_NEWEST_STRAY % ">=",
+        changed=_NEWEST_STRAY % ">",
+        reason="a stray snapshot is at no base; without a segment nothing is read",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line=_TAKEN % "or",
+        changed=_TAKEN % "and",
+        reason="a segment that is split or emptied is not read for producers",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line=_BETWEEN % "<",
+        changed=_BETWEEN % "<=",
+        reason="no segment ends below the first one",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line=_WITHOUT_SEGMENT % "self._log_start - 1",
+        changed="",
+        reason="without a segment nothing is hidden",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line="greatest_offset=segment.base_offset - 1,",
+        changed="",
+        reason="an emptied segment hides nothing",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/segment.py",
+        line=_NEW_END % "state.rises or index.refuses or index.is_full",
+        changed=_NEW_END % "state.rises or index.refuses and index.is_full",
+        reason="a segment whose index refuses or has no room is emptied, or the start ends",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/segment.py",
+        line=_NEW_END % "state.rises or index.refuses or index.is_full",
+        changed=_NEW_END % "state.rises and index.refuses or index.is_full",
+        reason="where offsets rise, a search from the last index entry finds the same end",
     ),
 )
 SIZES: Final = {

@@ -30,6 +30,7 @@ class Candidate:
         damaged: all damaged batches here, even if another copy has them intact.
         unreadable_from: the first damage that its log still has after the start, below its end:
             consumers do not get past it, and a new copy of the log ends there.
+        damaged_until: one past the last such damage; 0 if there is none.
         cut_transactions: first offsets of the transactions that the log's end cuts off from their
             marker, which another disk has: they would stay open for ever (KL-713).
         hidden: offsets [first, next) between sound batches, where damage hides what was there.
@@ -55,6 +56,7 @@ class Candidate:
     records_cut_at_start: int = 0
     damaged: int = 0
     unreadable_from: int | None = None
+    damaged_until: int = 0
     cut_transactions: tuple[int, ...] = ()
     hidden: tuple[tuple[int, int], ...] = ()
     is_start_lost: bool = False

@@ -129,6 +129,36 @@ class Election:
         return tuple(each for each in self.followers if not each.following.outcome.is_in_sync)
 
     @property
+    def keeping_damage(self) -> tuple[Candidate, ...]:
+        """Followers whose copy stays damaged, although the leader's is whole."""
+        log = self.candidate.log
+        if log is None or self.candidate.unreadable_from is not None:
+            return ()
+        start = log.log_start_offset
+        return tuple(each.follower for each in self.followers if each.keeps_damage(start))
+
+    @property
+    def heirs(self) -> tuple[Candidate, ...]:
+        """Followers that have the damaged leader's records whole, once they are in sync.
+
+        A follower keeps what it has intact, and fetches from its end on: it never asks for the
+        batches that are damaged on the leader. None unless all are whole: a damaged one could be
+        the next leader, and a new copy would be made of it.
+        """
+        log, damaged_until = self.candidate.log, self.candidate.damaged_until
+        if log is None or self.candidate.unreadable_from is None:
+            return ()
+        start = log.log_start_offset
+        is_whole = all(
+            each.becomes_equal
+            and each.log_start_offset <= self.candidate.unreadable_from
+            and each.kept_until >= damaged_until
+            and not each.keeps_damage(start)
+            for each in self.followers
+        )
+        return tuple(each.follower for each in self.followers) if is_whole else ()
+
+    @property
     def cost(self) -> tuple[int, ...]:
         """What speaks against this leader, the worst first; equal if either may lead."""
         candidate, lacking = self.candidate, self.lacking

@@ -33,6 +33,7 @@ class FollowerOutcome:
         is_needless: whether it truncates records that the leader has, too, and fetches them again:
             KL-518.
         otherwise: other rules that may apply and truncate to another offset, and that offset.
+        spoiling: those of them by which the copy would stay different, or never get in sync.
     """
 
     follower: Candidate
@@ -45,14 +46,29 @@ class FollowerOutcome:
     silent_divergence: int | None
     is_needless: bool
     otherwise: tuple[tuple[TruncationRule, int], ...] = ()
+    spoiling: tuple[TruncationRule, ...] = ()
 
     @property
     def truncation_offset(self) -> int:
         return self.following.truncation_offset
 
     @property
+    def becomes_equal(self) -> bool:
+        """Whether it gets in sync, and then has what the leader has."""
+        return self.following.outcome.is_in_sync and self.silent_divergence is None
+
+    @property
     def is_cut(self) -> bool:
         return self.kept_until < self.log_end_offset
+
+    def keeps_damage(self, leader_start: int) -> bool:
+        """Whether damage stays in what the follower keeps: it fetches none of that again."""
+        first, kept_from = self.follower.unreadable_from, max(self.log_start_offset, leader_start)
+        return (
+            first is not None
+            and first < self.kept_until
+            and self.follower.damaged_until > kept_from
+        )
 
 
 def follower_outcome(
@@ -93,6 +109,7 @@ def follower_outcome(
     otherwise_from = max(min(forks), leader.log_start_offset) if forks else None
     common_end = min(end, leader.log_end_offset, *([] if fork is None else [fork]))
     others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[1:])
+    otherwise = tuple((rule, offset) for rule, offset in others if offset != target)
     return FollowerOutcome(
         follower=follower,
         rule=rules[0],
@@ -110,7 +127,12 @@ def follower_outcome(
         is_needless=(
             kept_until < end and max(first_cut, target, leader.log_start_offset) < common_end
         ),  # below the target nothing is fetched again
-        otherwise=tuple((rule, offset) for rule, offset in others if offset != target),
+        otherwise=otherwise,
+        spoiling=tuple(
+            rule
+            for rule, _ in otherwise
+            if not follower_outcome(follower, leading, leader, comparison, (rule,)).becomes_equal
+        ),
     )
 
 

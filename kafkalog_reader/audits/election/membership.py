@@ -36,6 +36,7 @@ class PartitionMembership:
         source_offset: last offset that was replayed.
         directories: ids of the log directories of the replicas, in their order, since 3.7
             (KIP-858); empty if unknown.
+        adding, removing: node ids, of a reassignment in flight.
     """
 
     leader: int
@@ -50,6 +51,12 @@ class PartitionMembership:
     source_offset: int
     unclean_epoch: int | None = None
     directories: tuple[str, ...] = ()
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    def is_being_added(self, broker_id: int | None) -> bool:
+        """Whether a reassignment adds a replica that is not in sync yet: it may lack anything."""
+        return broker_id in self.adding and broker_id not in self.isr
 
     def directory_of(self, broker_id: int) -> str | None:
         """The id of the log directory that has a broker's replica; None if that is unknown."""

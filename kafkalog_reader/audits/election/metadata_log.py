@@ -49,6 +49,11 @@ _ANY_END: Final = (math.inf, math.inf)
 _NO_LEADER_CHANGE: Final = -2
 _UNCLEAN_EPOCH: Final = "uncleanEpoch"
 """Added to the fields of a PartitionRecord during a replay."""
+_LISTS: Final = (
+    "replicas", "isr", "eligibleLeaderReplicas", "lastKnownElr", "directories", "addingReplicas",
+    "removingReplicas",
+)  # fmt: skip
+"""Fields that a change replaces where it has them."""
 _TOPIC_RESOURCE: Final = 2
 """Of org.apache.kafka.common.config.ConfigResource.Type."""
 _COLUMNS: Final = ("offset", "leaderEpoch", "controlType", "value")
@@ -306,7 +311,7 @@ def _merge(known: dict[str, Value], change: Mapping[str, Value]) -> None:
         known["leader"] = change["leader"]
         known["leaderEpoch"] += 1
     known["partitionEpoch"] += 1
-    for name in ("replicas", "isr", "eligibleLeaderReplicas", "lastKnownElr", "directories"):
+    for name in _LISTS:
         if change.get(name) is not None:
             known[name] = change[name]
 
@@ -326,4 +331,6 @@ def _membership(fields: Mapping[str, Value], source: str, offset: int) -> Partit
         source_offset=offset,
         unclean_epoch=fields.get(_UNCLEAN_EPOCH),
         directories=tuple(directories) if len(directories) == len(fields["replicas"]) else (),
+        adding=tuple(fields.get("addingReplicas") or ()),
+        removing=tuple(fields.get("removingReplicas") or ()),
     )

@@ -156,6 +156,7 @@ def _candidate(replica: ReplicaAudit, start: Recovery | LocatedError) -> Candida
     directory, history = replica.directory, replica.history
     recovery = None if isinstance(start, LocatedError) else start
     loaded = None if recovery is None or recovery.loaded is None else recovery.loaded.log
+    damage = _damage_left(replica, loaded)
     return Candidate(
         replica=replica.files,
         bounds=replica.bounds,
@@ -169,7 +170,8 @@ def _candidate(replica: ReplicaAudit, start: Recovery | LocatedError) -> Candida
             if loaded is None
             else replica.damaged.alone_below(loaded.log_end_offset)
         ),
-        unreadable_from=_unreadable_from(replica, loaded),
+        unreadable_from=damage[0] if damage else None,
+        damaged_until=damage[1] if damage else 0,
         hidden=hidden_offsets(replica.summary.stops),
         records=lambda first, following: count_records(
             directory, first, following, replica.summary.stops
@@ -178,19 +180,22 @@ def _candidate(replica: ReplicaAudit, start: Recovery | LocatedError) -> Candida
     )
 
 
-def _unreadable_from(replica: ReplicaAudit, log: EpochLog | None) -> int | None:
-    """The first damaged offset of the log that a start leaves; None if it leaves no damage."""
+def _damage_left(replica: ReplicaAudit, log: EpochLog | None) -> tuple[int, int] | None:
+    """The offsets from the first to one past the last damage of the log that a start leaves."""
     if log is None:
         return None
+    start, end = log.log_start_offset, log.log_end_offset
     rows = replica.damaged.rows()
-    served = rows.first_offset[rows.next_offset > log.log_start_offset]
-    found = [int(served[0])] if len(served) else []
-    found += [
-        stop.where.offset
+    served = (rows.first_offset < end) & (rows.next_offset > start)
+    spans = [
+        (stop.where.offset, end if stop.next_offset is None else stop.next_offset)
         for stop in replica.summary.stops
-        if is_damage(stop)
-        and stop.where.offset is not None
-        and (stop.next_offset is None or stop.next_offset > log.log_start_offset)
+        if is_damage(stop) and stop.where.offset is not None
     ]
-    first = min(found, default=log.log_end_offset)
-    return first if first < log.log_end_offset else None
+    spans = [(first, following) for first, following in spans if first < end and following > start]
+    if served.any():
+        until = end if replica.damaged.left_out else int(rows.next_offset[served].max())
+        spans.append((int(rows.first_offset[served].min()), until))
+    if not spans:
+        return None
+    return min(first for first, _ in spans), min(end, max(following for _, following in spans))

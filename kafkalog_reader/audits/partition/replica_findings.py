@@ -40,7 +40,11 @@ from kafkalog_reader.audits.log.record_count import behind_text, records_text, s
 from kafkalog_reader.audits.partition.copy_findings import copy_findings
 from kafkalog_reader.audits.partition.difference_findings import difference_findings
 from kafkalog_reader.audits.partition.election_findings import election_findings
-from kafkalog_reader.audits.partition.lag_severity import committed_lost_by, lag_severity
+from kafkalog_reader.audits.partition.lag_severity import (
+    committed_lost_by,
+    is_being_added,
+    lag_severity,
+)
 from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
 from kafkalog_reader.audits.partition.lost_start import lacking_starts
 from kafkalog_reader.format.broker_words import joined_names
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.comparison.missing_committed import MissingCommitted
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _LAG_ACTIONS: Final = {
@@ -109,8 +114,26 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     if missing is None:
         return
     first, following = missing.first_offset, missing.next_offset
+    yield finding(
+        COMMITTED_RECORDS_MISSING,
+        missing_text(audit, missing, offsets_words(first, following)),
+        confidence="proven" if missing.is_proven else "possible",
+        offsets=(first, following),
+        evidence={
+            "highWatermark": following,
+            "logEndOffset": first,
+            "by": joined_names(missing.replicas),
+        },
+        records_at_risk=following - first,
+        committed="known" if missing.is_proven else "possible",
+        lookalikes=() if missing.is_proven else None,
+    )
+
+
+def missing_text(audit: PartitionAudit, missing: MissingCommitted, offsets: str) -> str:
+    """Who shows that records were committed which no copy has; ``offsets`` begins the sentence."""
+    first, following = missing.first_offset, missing.next_offset
     is_one = len(missing.replicas) == 1
-    names = joined_names(missing.replicas)
     they_ran = "it ran while it was" if is_one else "they ran while they were"
     innocent = (
         ""
@@ -124,21 +147,10 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
         if kept[0] < kept[1]
         else ""
     )
-    yield finding(
-        COMMITTED_RECORDS_MISSING,
-        f"{offsets_words(first, following)} {were} committed according to the high-watermark "
-        f"{'checkpoint' if is_one else 'checkpoints'} of {names}, but no supplied copy has {them}"
-        f"{innocent}{whole}",
-        confidence="proven" if missing.is_proven else "possible",
-        offsets=(first, following),
-        evidence={
-            "highWatermark": following,
-            "logEndOffset": first,
-            "by": names,
-        },
-        records_at_risk=following - first,
-        committed="known" if missing.is_proven else "possible",
-        lookalikes=() if missing.is_proven else None,
+    return (
+        f"{offsets} {were} committed according to the high-watermark "
+        f"{'checkpoint' if is_one else 'checkpoints'} of {joined_names(missing.replicas)}, but no "
+        f"supplied copy has {them}{innocent}{whole}"
     )
 
 
@@ -273,6 +285,8 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
         severity = lag_severity(audit, replica)
         may_be_hot = severity == "H" and replica.directory.log_directory.clean_shutdown is False
         unless = _UNLESS_HOT if may_be_hot else ""
+        if added := is_being_added(audit, replica):
+            unless = "; a reassignment in flight adds it, and it goes on copying once it runs"
         yield finding(
             LAGGING_REPLICA,
             f"{replica.name} {behind_text(behind)} (ends at {replica.log_end:,}, the longest log "
@@ -285,6 +299,7 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
                 "offsets": end - replica.log_end,
                 "records": behind,
                 "committedLostIfElected": lost,
+                **({"isBeingAdded": True} if added else {}),
             },
         )
 

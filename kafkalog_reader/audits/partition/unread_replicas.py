@@ -6,42 +6,35 @@ import os
 import posixpath
 import stat
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
-    CHECKPOINT_ROW_WITHOUT_DIRECTORY,
     LOG_DIRECTORY_EMPTY,
-    REPLICA_DIRECTORY_MISSING,
 )
 from kafkalog_reader.audits.catalogue.input_rules import (
     UNSAFE_PATH_SKIPPED,
 )
-from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS, RECOVERY_POINTS
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import (
     folders_of_siblings,
     is_partial_copy,
     named_partitions,
 )
+from kafkalog_reader.audits.partition.missing_folder import MissingFolder
 from kafkalog_reader.audits.partition.moved_aside import has_aside, is_replaced, moved_copy
 from kafkalog_reader.audits.recovery.start import why_no_start
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import parse_directory_name, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.directories import Identity, LogDirectory
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
-
-_CREATES: Final = "it will create an empty replica"
 
 
 def with_unread(
@@ -54,7 +47,7 @@ def with_unread(
         evidence: the supplied paths; only complete log directories are looked at.
         request: which partitions are requested.
     """
-    of_partition: dict[Identity, list[Finding]] = {}
+    of_partition: dict[Identity, list[MissingFolder | Finding]] = {}
     for root in evidence.roots:
         for each in _unread(root, request):
             assert each.directory is not None
@@ -63,16 +56,16 @@ def with_unread(
     with_aside = {root.broker_id for root in evidence.roots if has_aside(root)} - {None}
     for unit in units:
         here = {each.log_directory.broker_id for each in unit.directories} - {None}
-        found = {
-            _as_unassigned(each, unit.membership): each.directory.log_directory.broker_id
+        found = [
+            each
             for each in of_partition.get(unit.directories[0].identity, ())
-            if each.directory is not None and each.directory.log_directory.broker_id not in here
-        }
-        reported = set(found.values())
+            if _broker_of(each) not in here
+        ]
+        reported = set(map(_broker_of, found))
         lacking = {
-            each.directory.log_directory.broker_id
+            each.broker_id
             for each in found
-            if each.directory is not None and _is_missing(each)
+            if isinstance(each, MissingFolder) and each.is_made_empty(unit.membership)
         }
         lacking |= {*unit.supply.lacking} - reported
         if unit.membership is None:  # else it says who has a replica
@@ -98,15 +91,15 @@ def with_unread(
             broker for broker, copy in moved.items() if is_replaced(copy, unit.directories)
         )
         unread = tuple(
-            _as_down(
-                _as_moved(
-                    _as_assigned(each, unit.membership),
-                    None if broker is None else moved.get(broker),
-                    is_replaced=broker in replaced,
-                ),
-                is_down=broker in down,
+            each.finding(
+                unit.membership,
+                None if each.broker_id is None else moved.get(each.broker_id),
+                is_replaced=each.broker_id in replaced,
+                is_down=each.broker_id in down,
             )
-            for each, broker in found.items()
+            if isinstance(each, MissingFolder)
+            else each
+            for each in found
         )
         yield replace(
             unit,
@@ -202,68 +195,11 @@ class _WhyDown:
         return self._known[key]
 
 
-def _as_down(each: Finding, *, is_down: bool) -> Finding:
-    """The finding about a missing folder; it creates no new one as long as it does not start."""
-    if not is_down or not _is_missing(each):
-        return each
-    return replace(each, message=each.message.replace(_CREATES, "the broker does not start either"))
+def _broker_of(found: MissingFolder | Finding) -> int | None:
+    return None if found.directory is None else found.directory.log_directory.broker_id
 
 
-def _is_missing(each: Finding) -> bool:
-    """Whether it reports a missing folder of a log directory that was supplied completely."""
-    return each.code == REPLICA_DIRECTORY_MISSING and each.severity != "L"
-
-
-def _as_moved(each: Finding, moved: PartitionDirectory | None, *, is_replaced: bool) -> Finding:
-    """The finding about a missing folder; low if a copy here has taken the place of that copy."""
-    if moved is None or not _is_missing(each):
-        return each
-    message = each.message.partition(", which")[0]
-    message += f": its copy was moved aside, to {shown(moved.path)}; "
-    if not is_replaced:
-        return replace(
-            each, message=f"{message}that reaches further than the copies here, and {_CREATES}"
-        )
-    message += f"{_CREATES}, and copy from the leader"
-    return replace(each, severity="L", message=message, actions=(NOTHING_TO_DO,))
-
-
-def _as_assigned(each: Finding, membership: PartitionMembership | None) -> Finding:
-    """The finding; proven if the metadata log names the broker as well as its checkpoints."""
-    if not _is_missing(each) or membership is None:
-        return each
-    broker_id = None if each.directory is None else each.directory.log_directory.broker_id
-    if broker_id not in membership.replicas:
-        return each
-    message = each.message.replace(
-        "which its checkpoints name", "which its checkpoints and the metadata log name"
-    )
-    return replace(each, confidence="proven", message=message)
-
-
-def _as_unassigned(each: Finding, membership: PartitionMembership | None) -> Finding:
-    """The finding; KL-309 if by the metadata log other brokers have the partition."""
-    if each.code != REPLICA_DIRECTORY_MISSING or membership is None:
-        return each
-    place = each.directory
-    if place is None or place.log_directory.broker_id in (None, *membership.replicas):
-        return each
-    return finding(
-        CHECKPOINT_ROW_WITHOUT_DIRECTORY,
-        f"{place.replica_name} has no folder {shown(place.topic or '')}-{place.partition}, which "
-        f"its checkpoints name, and needs none: {on_brokers(membership)}",
-        directory=place,
-        file=each.file,
-        evidence=dict(each.evidence),
-    )
-
-
-def on_brokers(membership: PartitionMembership) -> str:
-    """Where a partition is, by the metadata log."""
-    return f"according to the metadata log it is on {joined_ids(membership.replicas)}"
-
-
-def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
+def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[MissingFolder | Finding]:
     try:
         with os.scandir(root.path) as entries:
             names = {entry.name: entry for entry in entries if parse_directory_name(entry.name)}
@@ -288,17 +224,8 @@ def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
     is_partial = is_partial_copy(named, has_folder)
     for topic, partition in sorted(named - has_folder):
         if request.selects(topic, partition):
-            effect = "only part of its log directory was supplied" if is_partial else _CREATES
-            yield finding(
-                REPLICA_DIRECTORY_MISSING,
-                f"{_who(root)} has no folder {shown(topic)}-{partition}, which its checkpoints "
-                f"name; {effect}",
-                severity="L" if is_partial else None,
-                confidence="proven" if root.clean_shutdown and not is_partial else "possible",
-                directory=_place(root, topic, partition),
-                file=RECOVERY_POINTS,
-                evidence={"checkpoints": f"{RECOVERY_POINTS} {HIGH_WATERMARKS}"},
-            )
+            place = _place(root, topic, partition)
+            yield MissingFolder(directory=place, is_partial=is_partial)
 
 
 def _kind_not_read(entry: os.DirEntry[str], *, follow_links: bool) -> str:

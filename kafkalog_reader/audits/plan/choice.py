@@ -119,6 +119,7 @@ class Choice:
             keep them for ever.
         outdated: those among them whose copy is of a deleted topic of the same name.
         start_losses: what the brokers' starts remove.
+        adding, removing: node ids, of a reassignment in flight by the metadata log.
         expiring_later: brokers whose start right after the newest record deletes nothing, but a
             start at the time of the files does, by retention; empty if a start time was given.
         assigned: brokers of the assignment, the preferred leader first; empty if that is unknown.
@@ -132,10 +133,10 @@ class Choice:
         is_sound: whether the leader's copy has no damaged batch.
         unreadable_from: the first damage that a leader's log still has after its start; no other
             copy can be made of that log then.
-        stay_damaged: brokers whose copy keeps its damage behind a sound leader: no follower fetches
-            again what it has.
-        other_rules: by which other truncation rules followers would be cut elsewhere, where the
-            files do not show the rule.
+        damaged: brokers whose damaged copy is made again from one that is whole once all are in
+            sync: followers of a sound leader, or the leader, where each follower is whole then.
+        spoiled: brokers among ``set_aside`` whose copy gets equal to the leader's by the likeliest
+            truncation rule only, and the other possible rules, by which it does not.
         zeros_at_end: how many zero bytes end the longest copies, where records may have been.
         log_starts: log start offsets by broker.
         cluster_id: of the copies; None if it is unknown.
@@ -170,6 +171,8 @@ class Choice:
     outdated: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
     expiring_later: tuple[int, ...] = ()
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
     assigned: tuple[int, ...] = ()
     epoch_rows: Mapping[int, EpochRows] = field(default_factory=dict)
     log_start_rows: Mapping[int, Mapping[TopicPartition, int] | None] = field(default_factory=dict)
@@ -179,8 +182,8 @@ class Choice:
     allows_unclean: bool = False
     is_sound: bool = True
     unreadable_from: int | None = None
-    stay_damaged: tuple[int, ...] = ()
-    other_rules: tuple[str, ...] = ()
+    damaged: tuple[int, ...] = ()
+    spoiled: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     zeros_at_end: int = 0
     log_starts: Mapping[int, int] = field(default_factory=dict)
     cluster_id: str | None = None
@@ -214,8 +217,14 @@ class Choice:
 
     @property
     def reassigned(self) -> tuple[int, ...]:
-        """Brokers whose copy stays different until it is made again from the leader's."""
-        return self.apart if self.unreadable_from is None else ()
+        """Brokers whose copy stays different, or damaged, until it is made again."""
+        apart = self.apart if self.unreadable_from is None else ()
+        return tuple(sorted({*apart, *self.damaged}))
+
+    @property
+    def stays_unreadable(self) -> bool:
+        """Whether consumers never get past the damage of the leader's log."""
+        return self.unreadable_from is not None and self.leader not in self.damaged
 
     @property
     def waits_for_files(self) -> bool:

@@ -141,9 +141,11 @@ def choice_of(
             for each in held
             if _broker(each.candidate) not in equals
         ),
-        other_rules=tuple(
-            dict.fromkeys(rule.value for each in best.followers for rule, _ in each.otherwise)
-        ),
+        spoiled={
+            _broker(each.follower): tuple(rule.value for rule in each.spoiling)
+            for each in best.followers
+            if _is_spoiled(each, best)
+        },
         zeros_at_end=audit.zeros_at_end,
         merge=audit.merge,
         repairs=without_markers(found, lost_at_start)
@@ -162,6 +164,8 @@ def choice_of(
         outvoted=outvoted,
         outdated=frozenset(outdated),
         start_losses=lost_at_start,
+        adding=() if membership is None else membership.adding,
+        removing=() if membership is None else membership.removing,
         expiring_later=tuple(
             sorted(
                 _broker(each)
@@ -190,15 +194,7 @@ def choice_of(
         allows_unclean=allows_unclean,
         is_sound=not best.candidate.damaged,
         unreadable_from=unreadable_from,
-        stay_damaged=tuple(
-            sorted(
-                _broker(each.follower)
-                for each in best.followers
-                if unreadable_from is None
-                and each.follower.unreadable_from is not None
-                and _broker(each.follower) not in aside
-            )
-        ),
+        damaged=_damaged(best, equals, aside),
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
         cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
     )
@@ -266,6 +262,15 @@ def _unreadable_from(held: Iterable[Election], leaders: Collection[int]) -> int 
     )
 
 
+def _damaged(best: Election, leaders: Collection[int], aside: Collection[int]) -> tuple[int, ...]:
+    """Brokers whose copy is made again because it is damaged, where another one is whole."""
+    if best.heirs and len(leaders) == 1:
+        heirs = {_broker(each) for each in best.heirs}
+        return () if heirs & {*aside} else (_broker(best.candidate),)
+    copies = {_broker(each) for each in best.keeping_damage}
+    return tuple(sorted(copies - {*leaders, *aside}))
+
+
 def _lost_by_steps(
     audit: PartitionAudit, election: Election, aside: Collection[int], apart: Collection[int]
 ) -> tuple[LostRecords, ...]:
@@ -321,7 +326,10 @@ def _lost_with_torn_batch(audit: PartitionAudit) -> Iterator[LostRecords]:
 
 
 def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
-    """Brokers whose copy prevents a start, theirs or a log directory's, or never gets in sync."""
+    """Brokers whose copy prevents a start, theirs or a log directory's, or never gets in sync.
+
+    Also where it only may stay different, or out of sync, by the rule that its broker follows.
+    """
     failing = frozenset(
         _broker(replica)
         for replica in audit.replicas
@@ -330,8 +338,17 @@ def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
     return failing | {
         _broker(each.follower)
         for each in election.followers
-        if each.following.outcome in _NEEDS_EMPTY_LOG
+        if each.following.outcome in _NEEDS_EMPTY_LOG or _is_spoiled(each, election)
     }
+
+
+def _is_spoiled(outcome: FollowerOutcome, election: Election) -> bool:
+    """Whether a copy gets equal to the leader's by the likeliest rule only.
+
+    Not where the leader's log is damaged: no copy can be made of that.
+    """
+    is_readable = election.candidate.unreadable_from is None
+    return is_readable and outcome.becomes_equal and bool(outcome.spoiling)
 
 
 def _outvoted(audit: PartitionAudit, election: Election) -> frozenset[int]:

@@ -124,7 +124,7 @@ class Plan(PlanBasis):
             each.choice
             for start in self.order.starts
             for each in start.settled
-            if each.choice.preferred_leader not in (None, *each.leaders)
+            if each.choice.preferred_leader not in (None, *{*each.leaders} - {*each.choice.damaged})
             and each.choice.preferred_leader in self.brokers
         )
 
@@ -195,7 +195,7 @@ class Plan(PlanBasis):
         named |= {each.choice.name for each in self.order.replaced}
         named |= {c.name for c in self.choices if c.lost or c.refetching or c.epoch_rows}
         named |= {c.name for c in self.reassigned}
-        named -= {c.name for c in self.choices if c.unreadable_from is not None or c.stay_damaged}
+        named -= {c.name for c in self.unreadable}
         return frozenset(named | {c.name for c in self.merged})
 
     @property
@@ -212,7 +212,7 @@ class Plan(PlanBasis):
     @property
     def unreadable(self) -> tuple[Choice, ...]:
         """Partitions whose leader has damage that consumers and new copies do not get past."""
-        return tuple(c for c in self.choices if c.unreadable_from is not None)
+        return tuple(c for c in self.choices if c.stays_unreadable)
 
     @property
     def merged(self) -> tuple[Choice, ...]:
@@ -284,7 +284,8 @@ def plan_of(decided: Iterable[Choice | Unanswered], basis: PlanBasis) -> Plan:
     order = start_order(choices, brokers | absent)
     replaced = {each.choice.name for each in order.replaced}
     choices = [
-        replace(c, lost=c.lost_with_copies, apart=()) if c.name in replaced else c for c in choices
+        replace(c, lost=c.lost_with_copies, apart=(), damaged=()) if c.name in replaced else c
+        for c in choices
     ]
     return Plan(
         **{each.name: getattr(basis, each.name) for each in fields(PlanBasis)},

@@ -58,6 +58,7 @@ class Quorum:
         exchanged: log directories that are mounted at another node, by their labels.
         rolled_back: what partitions prove about copies that lost their ends.
         releases: of the nodes.
+        without_log: node ids of which log directories were supplied, and no metadata log.
     """
 
     cluster_id: str | None
@@ -68,6 +69,7 @@ class Quorum:
     exchanged: tuple[LogDirectory, ...] = ()
     rolled_back: RolledBack = field(default_factory=RolledBack)
     releases: NodeReleases = UNKNOWN
+    without_log: frozenset[int] = frozenset()
     _partings: dict[tuple[int, int], Parting] = field(default_factory=dict, compare=False)
 
     def voter_of(self, copy: MetadataCopy) -> Voter | None:
@@ -297,6 +299,9 @@ def _read_quorum(
         copies=tuple(sorted(copies, key=_order)),
         unread=tuple(unread),
         voters=voters,
+        without_log=frozenset(
+            each.broker_id for each in roots if each.broker_id is not None
+        ).difference(each.node_id for each in copies if each.node_id is not None),
     )
 
 

@@ -101,10 +101,9 @@ class ProducerReplay:
             bisect(segments, each, key=lambda segment: segment.base_offset)
             for each in (start, offset)
         )
-        for number in range(max(first - 1, 0), stop):
-            segment = segments[number]
+        for segment in segments[max(first - 1, 0) : stop]:
             if segment.base_offset < offset and segment.recovered is None:
-                self._read(segment, start, offset, is_last=number == stop - 1)
+                self._read(segment, start, offset)
         self.take_snapshot(offset)
 
     def take_snapshot(self, offset: int) -> None:
@@ -112,8 +111,12 @@ class ProducerReplay:
         self._snapshots.add(offset)
         self._taken.add(offset)
 
-    def _read(self, segment: LoadingSegment, start: int, offset: int, *, is_last: bool) -> None:
-        """Read a segment from where its index says that ``start`` is: no byte before matters."""
+    def _read(self, segment: LoadingSegment, start: int, offset: int) -> None:
+        """Read a segment from where its index says that ``start`` is: no byte before matters.
+
+        The last one is read up to where the index and a search from there find ``offset``. That is
+        behind every damage that did not end the search for the log end before.
+        """
         position = 0
         if segment.base_offset < start and segment.files.offset_index_size is not None:
             found = index_lookup(segment.files, start, context=segment.context)
@@ -128,7 +131,7 @@ class ProducerReplay:
         next_offset = segment.base_offset
         for batches in walk:
             next_offset = int(batches.last_offset[-1]) + 1
-        if walk.end is WalkEnd.TOO_SMALL and not (is_last and next_offset >= offset):
+        if walk.end is WalkEnd.TOO_SMALL:
             where = segment.where(walk.end_position, next_offset)
             raise StartFailure(f"{where}: {walk.problem}, {rebuilding}")
 

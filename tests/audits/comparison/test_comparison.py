@@ -224,3 +224,21 @@ def test_a_damaged_batch_into_which_the_next_one_of_another_copy_reaches() -> No
     assert (difference.first_offset, difference.next_offset) == (2, 6)
     assert (difference.damaged, difference.absent) == ((one,), (two,))
     assert [found.damaged[each].count for each in (one, two)] == [1, 0]
+
+
+def test_a_copy_that_goes_on_where_a_damaged_batch_ends_only_lacks_it() -> None:
+    """The damaged copy does not contradict the third one, which has no batch of its offsets."""
+    first, batch, last = parse_log("0-1/e0 2-5/e0 6-7/e0")
+    damaged = replace(batch, lies={"crc": 1})
+    found = compared_in_files(
+        [[first, damaged, last], [first, batch, last], [first, last]], [1 << 20] * 3
+    )
+    one, two, three = found.replicas
+    here, lacked = found.differences
+    assert (here.kind, here.damaged, here.absent) == (DifferenceKind.DAMAGED, (one,), ())
+    assert (lacked.kind, lacked.contents, lacked.absent) == (
+        DifferenceKind.MISSING,
+        ((one, two),),
+        (three,),
+    )
+    assert {(each.first_offset, each.next_offset) for each in found.differences} == {(2, 6)}

@@ -1,4 +1,4 @@
-"""The order of elections: section 4.8 of the reference, one criterion after the other."""
+"""The order of elections: section 4.9 of the reference, one criterion after the other."""
 
 from __future__ import annotations
 
@@ -145,8 +145,8 @@ WORSE: list[dict[str, Any]] = [
 ]
 """What speaks against a leader, the worst first (reference, 4.9).
 
-Membership comes earlier than there: no record that was not committed justifies an unclean election.
-Only damage before committed records does: consumers stop there, and it stays on a leader for ever.
+No record that was not committed justifies an unclean election. Damage before committed records
+does: consumers stop there, and it stays on a leader for ever.
 """
 
 

@@ -52,7 +52,7 @@ def test_what_only_an_older_broker_has_may_be_lost(
     said = (
         "The newest record on broker 2 is of 2023-11-14T22:13:20.000Z; the others have records of "
         "2023-11-14T22:13:50.000Z. Unless broker 2 was down in between, its disk is an old copy, "
-        "and what u-0 got since then is lost."
+        "and what u-0 got since then is lost, as is what no other broker had of other partitions."
     )
     assert (said in words) is is_named
     assert ("Nothing is lost" in words) is (not is_named)

@@ -188,8 +188,11 @@ def test_what_was_read_before_is_not_read_again(recovery_point: int, tmp_path: P
     assert [each.leader_epoch for each in load.cache.entries] == ([0, 2, 5], [2, 5])[
         recovery_point > 0
     ]
-    clean = loaded(tmp_path, is_clean=True, known=segments)
+    read: list[int] = []
+    clean = loaded(tmp_path, is_clean=True, known=segments, progress=read.append)
+    to_find_its_end = sum(read)
     assert (clean.sound_end(), clean.hidden_records(), clean.read) == (END, 0, set())
+    assert sum(read) == to_find_its_end
 
 
 def write_offsets(root: Path, offsets: list[int], behind: bytes = b"") -> None:

@@ -206,21 +206,26 @@ def test_a_segment_that_is_known_to_be_sound_is_not_read(tmp_path: Path) -> None
     assert loaded(tmp_path, known=known(tmp_path), progress=pytest.fail).log_end_offset == END
 
 
-@pytest.mark.parametrize(("offset", "starts"), [(17, False), (40, True)])
-def test_nothing_is_read_behind_a_batch_beyond_the_end(
-    offset: int, starts: bool, tmp_path: Path
-) -> None:
-    """``UnifiedLog#rebuildProducerState`` reads the last segment up to where it finds the log end.
+@pytest.mark.parametrize("offset", [17, 40])
+def test_a_batch_beyond_the_end_does_not_end_the_rebuilding(offset: int, tmp_path: Path) -> None:
+    """``UnifiedLog#rebuildProducerState`` reads up to where ``translateOffset`` finds the log end.
 
-    The index names the last batch, which ends the log at 23; the batch before it has a length of
-    zero. The one before that is at 17, or by its base offset, which no checksum covers, at 40.
+    That begins at the last index entry, and finds nothing. The index names the last batch, which
+    ends the log at 23; the batch before it has a length of zero. The one before that is at 17, or
+    by its base offset, which no checksum covers, at 40.
     """
     directory = write_small(tmp_path, is_clean=True)
     put(directory / f"{LAST}.log", 183, struct.pack(">q", offset))
     put(directory / f"{LAST}.log", 266 + 8, bytes(4))
     keep_snapshots(directory, [13], None)
-    if starts:
-        assert loaded(tmp_path, is_clean=True).log_end_offset == END
-        return
     with pytest.raises(StartFailure, match=f"{DIES} 13 "):
         loaded(tmp_path, is_clean=True)
+
+
+def test_a_swap_without_an_index_is_read_from_its_start(tmp_path: Path) -> None:
+    """The start creates its index anew, and empty; the snapshot is inside the segment."""
+    directory = write_small(tmp_path, is_clean=True)
+    keep_snapshots(directory, [4], None)
+    (directory / f"{FIRST}.log").rename(directory / f"{FIRST}.log.swap")
+    (directory / f"{FIRST}.index").unlink()
+    assert loaded(tmp_path).log_end_offset == END
