@@ -87,35 +87,21 @@ def choice_of(
     roots = [each.directory.log_directory for each in replicas]
     best = elections[0]
     epoch_files = _epoch_rows(audit, _equals(audit, best, audit.elections), found)
-    refetching = tuple(
-        _broker(each.follower)
-        for each in best.followers
-        if each.following.outcome is FollowingEnd.REFETCHES
-    )
+    refetching = _refetching(best)
     held = [once_written(audit, each, epoch_files) for each in audit.elections]
     best = next(each for each in held if each.candidate is best.candidate)
     equals = _equals(audit, best, held)
     membership = audit.membership
     assigned = () if membership is None else membership.replicas
-    outdated = {
-        _broker(replica): replica
-        for replica in (alone.replicas[0] for alone in audit.outdated)
-        if replica.broker_id in audit.to_copy_again
-    }
+    outdated = _outdated(audit)
     here = {*brokers, *lacking, *outdated}
     not_supplied = tuple(each for each in assigned if each not in here)
     not_compared = frozenset(_broker(alone.replicas[0]) for alone in audit.set_aside) - {-1}
     outvoted = _outvoted(audit, best)
     aside = _moved_away(audit, best) | not_compared | outvoted | frozenset(outdated)
     others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
-    lacking_start = {_broker(each) for each in best.without_start}
     lost_at_start = start_losses(audit)
-    apart = tuple(
-        _broker(each.follower)
-        for each in best.followers
-        if (each.silent_divergence is not None or _broker(each.follower) in lacking_start)
-        and _broker(each.follower) not in aside
-    )
+    apart = _apart(best, aside)
     unreadable_from = _unreadable_from(held, equals)
     lost = _lost_by_steps(audit, best, aside, apart if unreadable_from is None else ())
     return Choice(
@@ -132,15 +118,7 @@ def choice_of(
         lost_with_copies=_lost(audit, best, []),
         refetching=refetching,
         apart=apart,
-        alternatives=tuple(
-            Alternative(
-                broker_id=_broker(each.candidate),
-                lost=each.lacking,
-                never_in_sync=tuple(_broker(never.follower) for never in each.out_of_sync),
-            )
-            for each in held
-            if _broker(each.candidate) not in equals
-        ),
+        alternatives=_alternatives(held, equals),
         spoiled={
             _broker(each.follower): tuple(rule.value for rule in each.spoiling)
             for each in best.followers
@@ -166,13 +144,7 @@ def choice_of(
         start_losses=lost_at_start,
         adding=() if membership is None else membership.adding,
         removing=() if membership is None else membership.removing,
-        expiring_later=tuple(
-            sorted(
-                _broker(each)
-                for each in audit.replicas
-                if isinstance(each.start, Recovery) and each.start.expires_later
-            )
-        ),
+        expiring_later=_expiring_later(audit),
         assigned=tuple(assigned),
         epoch_rows={
             _broker(each): rows for each, rows in epoch_files.items() if _broker(each) not in aside
@@ -197,6 +169,56 @@ def choice_of(
         damaged=_damaged(best, equals, aside),
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
         cluster_id=best.candidate.replica.directory.log_directory.cluster_id,
+    )
+
+
+def _apart(election: Election, aside: Collection[int]) -> tuple[int, ...]:
+    """Followers whose copies stay different from the leader's, or lack its beginning."""
+    lacking_start = {_broker(each) for each in election.without_start}
+    return tuple(
+        _broker(each.follower)
+        for each in election.followers
+        if (each.silent_divergence is not None or _broker(each.follower) in lacking_start)
+        and _broker(each.follower) not in aside
+    )
+
+
+def _refetching(election: Election) -> tuple[int, ...]:
+    """Followers that fetch the same records for ever."""
+    return tuple(
+        _broker(each.follower)
+        for each in election.followers
+        if each.following.outcome is FollowingEnd.REFETCHES
+    )
+
+
+def _outdated(audit: PartitionAudit) -> dict[int, ReplicaAudit]:
+    """By broker, the copies of a deleted topic whose place a replica of the existing one takes."""
+    copies = (alone.replicas[0] for alone in audit.outdated)
+    return {_broker(each): each for each in copies if each.broker_id in audit.to_copy_again}
+
+
+def _alternatives(held: Iterable[Election], equals: Collection[int]) -> tuple[Alternative, ...]:
+    """The elections with another effect than that of the best one."""
+    return tuple(
+        Alternative(
+            broker_id=_broker(each.candidate),
+            lost=each.lacking,
+            never_in_sync=tuple(_broker(never.follower) for never in each.out_of_sync),
+        )
+        for each in held
+        if _broker(each.candidate) not in equals
+    )
+
+
+def _expiring_later(audit: PartitionAudit) -> tuple[int, ...]:
+    """Brokers whose retention deletes segments some time after the start."""
+    return tuple(
+        sorted(
+            _broker(each)
+            for each in audit.replicas
+            if isinstance(each.start, Recovery) and each.start.expires_later
+        )
     )
 
 
