@@ -17,6 +17,7 @@ from kafkalog_reader.report.command_text import (
     forbid_command,
 )
 from kafkalog_reader.report.election_text import lost_words
+from kafkalog_reader.report.lost_already_text import not_here_names
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands
 from kafkalog_reader.report.missing_folder_text import missing_folder_texts
 from kafkalog_reader.report.plan_directory_steps import (
@@ -248,15 +249,23 @@ def _zookeeper(plan: Plan) -> PlanStep:
             "(zookeeper-shell.sh: get /config/topics/TOPIC): "
             f"{', '.join(map(shown, plan.freezing))}."
         )
-    check = Check(
+    registered = Check(
         command=f"zookeeper-shell.sh {ZOOKEEPER} ls /brokers/ids",
         expected=("[]: no broker is registered",),
+    )
+    known = [each.topic for each in plan.deleted]
+    deleted = Check(
+        command=f"zookeeper-shell.sh {ZOOKEEPER} ls /admin/delete_topics",
+        expected=(
+            f"[{', '.join(map(shown, dict.fromkeys(known)))}], or you want to lose what else it "
+            "names: topics that get no leader and are deleted once all their brokers run",
+        ),
     )
     return PlanStep(
         kind=StepKind.ZOOKEEPER,
         title=f"Start ZooKeeper and no broker; wait 30 seconds{forbid}",
         texts=tuple(texts),
-        checks=(check,),
+        checks=(registered, deleted),
     )
 
 
@@ -270,6 +279,8 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
             "cut there is unknown. Where copies still exist, supply them and make the plan again "
             "before this step."
         )
+        if names := not_here_names(plan):
+            texts.append(f"Without those copies, nothing is left of {names}.")
     texts += missing_folder_texts(plan, start.brokers)
     moved = {(choice.name, broker) for choice, broker in plan.set_aside}
     moved |= {(each.choice.name, each.broker_id) for each in plan.order.replaced}

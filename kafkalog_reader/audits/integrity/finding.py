@@ -10,6 +10,7 @@ from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.file_repair import Repair
+    from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.directories import PartitionDirectory
 
 
@@ -31,6 +32,7 @@ class Finding:
             None if not applicable.
         caused_by: code and place of the finding that causes this one.
         repairs: how to carry out the first of its actions.
+        partitions: those of which it says that no copy was supplied; empty for any other.
     """
 
     code: str
@@ -52,6 +54,7 @@ class Finding:
     caused_by: str | None = None
     repairs: tuple[Repair, ...] = ()
     about: tuple[str | None, int | None] = (None, None)
+    partitions: tuple[TopicPartition, ...] = ()
 
     @property
     def topic(self) -> str | None:

@@ -73,6 +73,8 @@ class PartitionAudit:
         lacking: brokers that were supplied and have no folder of the partition.
         replaced: those whose copy was moved aside, while a copy here reaches as far.
         commits: what consumer groups committed of it.
+        deleting: folders of it that brokers marked for deletion, where that shows that its topic is
+            being deleted.
         misnamed: folders and log files with a wrong name that concern it, and batches with a
             flipped bit in their base offset; then its copies are not compared.
     """
@@ -102,6 +104,7 @@ class PartitionAudit:
     lacking: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
     commits: tuple[Commit, ...] = ()
+    deleting: tuple[PartitionDirectory, ...] = ()
     misnamed: tuple[Misnamed | MisnamedLogs | FlippedOffsets, ...] = ()
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import (
 )
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
+from kafkalog_reader.audits.plan.deleted_topic import DeletedPartition, deleted_partition
 from kafkalog_reader.audits.plan.files_first import FilesFirst, files_first, of_files
 from kafkalog_reader.audits.plan.lost_already import (
     LostAlready,
@@ -56,6 +57,7 @@ class Decisions:
         self._decided: list[Choice | Unanswered] = []
         self._severe: list[OpenFinding] = []
         self._lost_already: list[LostAlready] = []
+        self._deleted: list[DeletedPartition] = []
         self._configs: dict[str, Mapping[str, str]] = {}
         self._releases = UNKNOWN
         self._meta_versions: set[int | None] = set()
@@ -99,6 +101,9 @@ class Decisions:
             return
         if is_advised:
             self._advised.add(name)
+        if deleted := deleted_partition(audit):
+            self._deleted.append(deleted)
+            return
         self._newest.add(audit)
         end = max(each.log_end for each in audit.everyone)
         self._take(own, name, end=end)
@@ -139,8 +144,7 @@ class Decisions:
                 continue
             if each.code == META_PROPERTIES_PROBLEM and RETURN_DIRECTORY in each.actions[1:]:
                 self._exchanged = each.message
-            if (lost := lost_whole(each)) is not None:
-                self._lost_already.append(lost)
+            self._lost_already += lost_whole(each)
             if each.code == REPLICA_DIRECTORY_MISSING and place.topic is not None:
                 self._take([each], f"{place.topic}-{place.partition}", is_placed=True)
             else:
@@ -206,6 +210,7 @@ class Decisions:
                 files_first=tuple(dict.fromkeys(e for e in self._files_first if e.repairs)),
                 severe=tuple(self._severe),
                 lost_already=tuple(self._lost_already),
+                deleted=tuple(self._deleted),
                 configs=self._configs,
                 releases=self._releases,
                 options=tuple(options),

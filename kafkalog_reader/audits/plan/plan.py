@@ -49,7 +49,7 @@ class Plan(PlanBasis):
 
     @property
     def partitions(self) -> int:
-        return len(self.choices) + len(self.unanswered)
+        return len(self.choices) + len(self.unanswered) + len(self.deleted)
 
     @property
     def has_no_answer(self) -> bool:
@@ -201,7 +201,7 @@ class Plan(PlanBasis):
     @property
     def is_clean(self) -> bool:
         """Whether nothing is wrong and the brokers may be started in any order."""
-        is_open = self.unanswered or self.went_back or self.exchanged
+        is_open = self.unanswered or self.deleted or self.went_back or self.exchanged
         return not (self.has_work or self.open_findings or is_open)
 
     @property
@@ -275,6 +275,7 @@ def plan_of(decided: Iterable[Choice | Unanswered], basis: PlanBasis) -> Plan:
     brokers |= {broker for c in choices for broker in c.lacking}
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
     brokers |= {broker for each in basis.files_first for broker in each.brokers}
+    brokers |= {broker for each in basis.deleted for broker in each.brokers}
     absent = {broker for c in choices for broker in c.not_supplied}
     lost = {broker for c in choices for broker in c.unseen_in_sync}
     if len(brokers) == 1 and not (absent and absent <= lost):

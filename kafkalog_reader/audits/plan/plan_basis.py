@@ -15,6 +15,7 @@ from kafkalog_reader.audits.recovery.node_releases import UNKNOWN, NodeReleases
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kafkalog_reader.audits.plan.deleted_topic import DeletedPartition
     from kafkalog_reader.audits.plan.files_first import FilesFirst
     from kafkalog_reader.audits.plan.lost_already import LostAlready
     from kafkalog_reader.audits.plan.older_disks import OlderDisk
@@ -34,6 +35,7 @@ class PlanBasis:
             choice of a partition.
         severe: critical and high findings of the partitions and log directories.
         lost_already: what no supplied copy holds any more.
+        deleted: partitions of topics that are being deleted.
         configs: settings by topic, according to the metadata log.
         releases: of the nodes, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
@@ -53,6 +55,7 @@ class PlanBasis:
     files_first: tuple[FilesFirst, ...] = ()
     severe: tuple[OpenFinding, ...] = ()
     lost_already: tuple[LostAlready, ...] = ()
+    deleted: tuple[DeletedPartition, ...] = ()
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     releases: NodeReleases = UNKNOWN
     options: tuple[str, ...] = ()
