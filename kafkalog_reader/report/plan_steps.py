@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import FORBID_UNCLEAN_ELECTION, FORCE_RECOVERY
 from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_WILL_SET_ASIDE
-from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
+from kafkalog_reader.audits.plan.plan_basis import UNCLEAN_ELECTION
 from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_9
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import shown
