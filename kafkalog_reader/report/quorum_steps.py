@@ -70,6 +70,13 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
             text=f"Before any node starts, exchange the disks or their mounts: {given}. A node "
             "does not start with a disk of another one.",
         )
+    refused = [shown(each.directory.path) for each in audit.quorum.unread if each.is_refused]
+    if refused and audit.verdict is not Verdict.ELECTABLE:
+        yield QuorumStep(
+            text="First give all files to kafkalog again as the user of the nodes: permission to "
+            f"read {listed(refused)} is missing. The next steps are others then.",
+        )
+        return
     flipped = {e: e.batches.flipped for e in audit.quorum.startable if e.batches.flipped}
     if flipped:
         yield _corrected(flipped)

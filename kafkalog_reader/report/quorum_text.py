@@ -124,8 +124,11 @@ def rows(audit: QuorumAudit) -> list[Row]:
     found = [_row(quorum, each, elections.get(id(each))) for each in quorum.copies]
     for voter in quorum.missing:
         row = dict.fromkeys(("start", "end", "epoch", "snapshot", "wins"), "-")
-        is_here = voter.node_id in quorum.without_log
-        remark = f"{METADATA_TOPIC}-0 is not in its log directories" if is_here else _NOT_HERE
+        remark = _NOT_HERE
+        if voter.node_id in quorum.without_log:
+            remark = f"{METADATA_TOPIC}-0 is not in its log directories"
+        elif voter.node_id in {each.node_id for each in quorum.unread}:
+            remark = "could not be read, see below"
         found.append({**row, "node": str(voter.node_id), "vote": "yes", "remark": remark})
     return found
 
@@ -195,7 +198,8 @@ def outcome_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
         )
         yield from wrapped(text, columns)
     for unread in audit.quorum.unread:
-        text = f"Not read: {unread.problem}"
+        as_user = "; run this as the user of the node" if unread.is_refused else ""
+        text = f"Not read: {unread.problem}{as_user}"
         for line in wrapped(text, columns):
             yield tuple(Span(span.text, Style.LOST) for span in line)
     yield from _fork_lines(audit, columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -104,6 +105,30 @@ def test_the_steps_format_a_lost_voter_with_kafkas_own_tool(tmp_path: Path, run:
     (command,) = answer_of(run, tmp_path)["steps"][1]["commands"]
     assert command.startswith("kafka-storage.sh format --cluster-id AAECAwQFBgcICQoLDA0ODw ")
     assert command.endswith("# on the host of node.id=3")  # 2 is named as the leader
+
+
+def test_a_controller_that_may_not_be_read_is_not_lost(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is known of its log: formatting it would be the loss."""
+    write_controllers(tmp_path, {1: "1111", 2: "1111"})
+    (refused,) = tmp_path.glob("broker-2/__cluster_metadata-0/*.log")
+    really_open = os.open
+
+    def without_rights(path: str, *arguments: int, **options: int) -> int:
+        if os.fspath(path) == str(refused):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return really_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", without_rights)
+    answer = run("quorum", tmp_path)
+    said = " ".join(answer.out.split())
+    assert answer.status == 2
+    assert "2 yes - - - - - could not be read, see below" in said
+    assert "3 yes - - - - - not in these files" in said
+    assert "Permission denied; run this as the user of the node" in said
+    assert "1. First give all files to kafkalog again as the user of the nodes" in said
+    assert "kafka-storage.sh" not in said
 
 
 def test_only_idle_records_are_no_loss(tmp_path: Path, run: Run) -> None:

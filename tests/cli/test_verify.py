@@ -451,6 +451,19 @@ def test_each_copy_that_lost_its_end_is_counted_once(tmp_path: Path, run: Run) -
     assert sorted(row["partition"] for row in rows if row["code"] == "KL-304") == [*range(5)]
 
 
+def test_partitions_whose_committed_records_no_copy_has_are_counted(
+    tmp_path: Path, run: Run
+) -> None:
+    """A finding of a whole partition names no broker."""
+    log = [replica("0-3/e0", high_watermark=8, partition=n) for n in range(4)]
+    cluster(tmp_path, dict.fromkeys((1, 2), log))
+    out = run("verify", tmp_path).out
+    (head,) = (line for line in out.splitlines() if line.startswith("KL-524"))
+    assert head.endswith(": 4 places in 4 partitions")
+    assert "→ do not start these brokers yet" in out
+    assert "`kafkalog plan` says what to do first" in " ".join(out.split())
+
+
 def test_commands_that_are_left_out_are_counted(tmp_path: Path, run: Run) -> None:
     """A block of commands looks complete; each of these folders keeps the broker from starting."""
     cluster(tmp_path, {0: replica("a@0/e0")})
