@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.without_copy import several_names
 from kafkalog_reader.format.layout import utc_text
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.open_finding_text import partitions_text, several_text
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
 
 def lost_already_text(plan: Plan) -> str:
     """What is lost before any start; empty if nothing is known to be."""
-    whole = [each for each in plan.lost_already if each.is_whole]
+    whole = [each for each in plan.lost_already if each.is_whole and not each.may_be_elsewhere]
     lost = [each for each in plan.lost_already if not each.is_whole]
     zeros = _lost_to_zeros([each for each in plan.choices if each.zeros_at_end])
-    return " ".join(filter(None, (_lost_whole(whole), _lost_ranges(lost), zeros)))
+    texts = _lost_whole(whole), _not_here(plan), _lost_ranges(lost), zeros
+    return " ".join(filter(None, texts))
 
 
 _UNKNOWN: Final = "Nothing shows how many, but groups may have committed more (kafkalog groups)."
@@ -88,6 +90,22 @@ def _lost_whole(lost: Sequence[LostAlready]) -> str:
     if len(lost) == 1 and first.next_offset is not None:
         which += f" ({offsets_text(first.first_offset, first.next_offset)} were committed)"
     return shown(f"Lost already, whatever starts: all of {which}, of which no copy was supplied.")
+
+
+def _not_here(plan: Plan) -> str:
+    names = not_here_names(plan)
+    if not names:
+        return ""
+    return (
+        f"No copy of {names} was supplied: unless a disk that was not supplied has one, all "
+        "records there are lost."
+    )
+
+
+def not_here_names(plan: Plan) -> str:
+    """Partitions of which only disks may have copies that were not supplied; empty if none."""
+    found = [(e.topic, e.partition) for e in plan.lost_already if e.may_be_elsewhere]
+    return several_names(found) if found else ""
 
 
 def _lost_ranges(lost: Sequence[LostAlready]) -> str:

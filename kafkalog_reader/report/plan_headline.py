@@ -125,6 +125,7 @@ def _order(plan: Plan) -> str:
         taken = lost_words(lost) if lost else "no record"
         return f"Starting broker {broker} removes {taken}."
     is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
+    is_partial |= any(each.may_be_elsewhere for each in plan.lost_already)
     is_partial |= bool(plan.went_back or plan.empty_directories or [*older_disk_texts(plan)])
     is_partial |= bool(plan.running)
     starts = [brokers_text(start.brokers) for start in plan.order.starts]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.choice import Choice, LostRecords
     from kafkalog_reader.audits.plan.plan import Plan
-    from kafkalog_reader.audits.plan.unanswered import UnknownCopy
+    from kafkalog_reader.audits.plan.unanswered import PlacedCopy
 
 BROKERS: Final = "HOST:9092"
 SAVED: Final = "SAVED/plan"
@@ -220,7 +220,7 @@ def merge_command(plan: Plan, choice: Choice) -> str:
 
 
 def salvage_command(
-    plan: Plan, choice: Choice | UnknownCopy, broker: int, first_offset: int | None = None
+    plan: Plan, choice: Choice | PlacedCopy, broker: int, first_offset: int | None = None
 ) -> str:
     """Saves what one copy has, from an offset on."""
     start = "" if first_offset is None else f"--from-offset {first_offset} "

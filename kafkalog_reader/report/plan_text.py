@@ -9,6 +9,7 @@ from kafkalog_reader.audits.log.record_count import cut_text
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
+from kafkalog_reader.report.deleted_topic_text import deleted_texts
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.lost_already_text import lost_already_text
 from kafkalog_reader.report.membership_text import reassignment_text
@@ -56,13 +57,15 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     """The first lines: what has no plan, what to start in which order, and what is lost."""
     yield from _unanswered_lines(plan, columns)
     if not (plan.choices or plan.files_first):
-        if lost := lost_already_text(plan):
-            yield from wrapped(lost, columns, hanging=0)
+        for text in (lost_already_text(plan), *deleted_texts(plan)):
+            yield from wrapped(text, columns, hanging=0) if text else ()
         return
     style = Style.SOUND if plan.is_clean else Style.STRONG
     for line in wrapped(headline(plan), columns, hanging=0):
         yield tuple(Span(span.text, style) for span in line)
     yield from _tail_lines(plan, columns)
+    for text in deleted_texts(plan):
+        yield from wrapped(text, columns, hanging=0)
     for text in unseen_texts(plan)[:_SHOWN]:
         yield from wrapped(text, columns, hanging=0)
     for text in _unknown_isr_texts(plan):
@@ -196,18 +199,19 @@ def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield (Span(f"... {len(said) - _SHOWN:,} more (--format json)"),)
     if not plan.has_no_answer:
         return
-    for each in [each for each in plan.unanswered if each.unknown_copies][:_SHOWN]:
-        yield from wrapped(shown(way_out_text(each)), columns, hanging=0)
+    with_way_out = [(each, text) for each in plan.unanswered if (text := way_out_text(each))]
+    for each, text in with_way_out[:_SHOWN]:
+        yield from wrapped(shown(text), columns, hanging=0)
         for command in way_out_commands(plan, each):
             yield from command_lines(command, columns, indent=4)
     waiting = sorted({broker for each in plan.unanswered for broker in each.brokers if broker >= 0})
     if waiting:
         their = "its" if len(waiting) == 1 else "their"
         these = "this partition" if len(plan.unanswered) == 1 else "these partitions"
-        text = (
-            f"Do not start {brokers_text(waiting)} before that is settled: {their} start also "
-            f"gives {these} a leader, and what that destroys is unknown."
-        )
+        why = f": {their} start also gives {these} a leader, and what that destroys is unknown"
+        if all(each.misplaced_copies for each in plan.unanswered):
+            why = ""
+        text = f"Do not start {brokers_text(waiting)} before that is settled{why}."
         yield from wrapped(text, columns, hanging=0)
 
 

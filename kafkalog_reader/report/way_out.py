@@ -1,4 +1,4 @@
-"""What makes a plan possible where the content of a copy is unknown."""
+"""What makes a plan possible where a copy must leave its log directory first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def way_out_text(each: Unanswered) -> str:
-    """What the commands do, and what it costs."""
+    """What the commands do, and what it costs; empty if there are none."""
+    if each.misplaced_copies:
+        return f"Move {each.name} aside while every broker is stopped:"
+    if not each.unknown_copies:
+        return ""
     brokers = brokers_text([copy.broker_id for copy in each.unknown_copies])
     own = "its" if len(each.unknown_copies) == 1 else "their"
     return (
@@ -26,11 +30,11 @@ def way_out_text(each: Unanswered) -> str:
 
 
 def way_out_commands(plan: Plan, each: Unanswered) -> tuple[str, ...]:
-    """Save the copies whose content is unknown, and move them aside."""
+    """Save the copies whose content is unknown, and move them, or misplaced ones, aside."""
     saves = [salvage_command(plan, copy, copy.broker_id) for copy in each.unknown_copies]
     moves = [
         command
-        for copy in each.unknown_copies
+        for copy in (*each.unknown_copies, *each.misplaced_copies)
         for command in move_commands(move_aside(*posixpath.split(copy.path.rstrip("/"))))
     ]
     return (*saves, *moves)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from typing import TYPE_CHECKING
 
 from fixtures.builder import cluster, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.verify import verify_command
 from tests.agreement.commands import asked, objects
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 OTHER = "b" * 21 + "A"
 
@@ -43,3 +48,43 @@ def test_a_broker_without_a_replica_is_never_to_lead(tmp_path: Path) -> None:
         assert "move the folder t-0 to a log directory of broker 1" in said
     assert "--topic t --partition 0 --replica broker:2 --from-offset 0" in text
     assert "NO PLAN t-0" in planned
+
+
+def test_no_log_directory_is_named_of_brokers_without_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broker 4 has t left over from a reassignment; the disks of brokers 1 and 3 are lost."""
+    states = [
+        PartitionState(replicas=(1, 3), in_sync=(3, 1), leader=3, leader_epoch=1),
+        PartitionState(
+            replicas=(4,), in_sync=(4,), leader=4, leader_epoch=0, topic="u", topic_id=OTHER
+        ),
+    ]
+    left, own = (
+        replica("a@0/e0 b@1/e0", high_watermark=2),
+        replica("a@0/e0", high_watermark=1, topic="u", topic_id=OTHER),
+    )
+    registered = {broker: [f"{broker:A<22}"] for broker in (1, 3, 4)}
+    cluster(tmp_path / "disks", {4: [left, own, metadata_log(states, registered)]})
+    monkeypatch.chdir(tmp_path)
+    planned = " ".join(asked(plan_command, "disks")[1].split())
+    assert (
+        "move the folder t-0 aside. The metadata log assigns it to brokers 3 and 1, of which no "
+        "log directory was supplied: put the folder into one of broker 3, formatted if it is new, "
+        "before brokers 3 and 1 start"
+    ) in planned
+    assert "Do not start broker 4 before that is settled. When that is settled" in planned
+    assert "put the folder into one of broker 3" in asked(
+        plan_command, "disks", "--format", "script"
+    )[1].replace("\n", " ")
+    document = json.loads(asked(plan_command, "disks", "--format", "json")[1])
+    ((without, *others),) = (document["unanswered"],)
+    assert not others
+    moves = without["commands"]
+    assert all(" ".join(each.split()) in planned for each in moves)
+    subprocess.run(["bash", "-e", "-c", "\n".join(moves)], check=True)
+    assert (tmp_path / "disks" / "aside" / "broker-4" / "t-0").is_dir()
+    again = " ".join(asked(plan_command, "disks/broker-4")[1].split())
+    assert again.startswith("Starting broker 4 removes nothing from its 1 partition.")
+    found = " ".join(asked(verify_command, "disks/broker-4", "--verbose")[1].split())
+    assert "folders that no broker loads may hold their records: disks/aside/broker-4/t-0" in found

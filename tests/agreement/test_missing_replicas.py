@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -214,6 +215,50 @@ def test_a_broker_without_folders_is_named_and_its_partitions_are_told_once(
     assert "this broker" not in verify
     assert "the broker yet" not in diff
     assert plan.count("Broker 0 has no folder of 2 partitions, first t-0: it creates empty") == 1
+
+
+def only_a_follower_left(root: Path) -> Path:
+    """Broker 4 is outside the ISR of t-0; the disks of brokers 1 and 2, with all else, are gone."""
+    places = [("t", (1, 4), 0), ("__consumer_offsets", (1, 2), 0)]
+    places += [(f"orders-{letter}", (1, 2), 0) for letter in "abcd"]
+    states = [
+        PartitionState(
+            topic=topic, topic_id=f"{topic:A<22.22s}", partition=number, replicas=replicas,
+            in_sync=(1,), leader=1, leader_epoch=0,
+        )
+        for topic, replicas, number in places
+    ]  # fmt: skip
+    cluster(root, {4: [replica("a@0/e0 b@1/e0", topic_id=f"{'t':A<22s}")]})
+    ids = {broker: [f"{broker:A<22}"] for broker in (1, 2, 4)}
+    log_directory(9, metadata_log(states, ids)).write(root / "controller-9")
+    return root
+
+
+def test_partitions_without_any_copy_are_named_by_every_command(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The first three by name, internal topics last; JSON has each."""
+    root = only_a_follower_left(tmp_path / "evidence")
+    texts = said_by(root, capfd)
+    what = "5 partitions (orders-a-0, orders-b-0, orders-c-0 and 2 more) was supplied"
+    for text in texts:
+        assert f"no copy of {what}, which the metadata log has on brokers 1 and 2" in text
+    *_, planned = texts
+    assert (
+        f"No copy of {what}: unless a disk that was not supplied has one, all records there are "
+        "lost."
+    ) in planned
+    left = what.removesuffix(" was supplied")
+    assert f"Without those copies, nothing is left of {left}." in planned
+    assert [status(command, [str(root)]) for command in COMMANDS] == [FOUND] * len(COMMANDS)
+    capfd.readouterr()
+    status(plan_command, [str(root), "--format", "json"])
+    lost = json.loads(capfd.readouterr().out)["lostAlready"]
+    assert [f"{each['topic']}-{each['partition']}" for each in lost] == [
+        "__consumer_offsets-0", "orders-a-0", "orders-b-0", "orders-c-0", "orders-d-0",
+    ]  # fmt: skip
+    assert all(each["mayBeElsewhere"] and not each["isCommitted"] for each in lost)
+    assert {(each["firstOffset"], each["nextOffset"]) for each in lost} == {(0, None)}
 
 
 def test_brokers_without_the_folder_start_after_the_one_that_has_it(

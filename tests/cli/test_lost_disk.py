@@ -55,8 +55,11 @@ def test_the_plan_restores_the_directory_before_any_start(state: Path, run: Run)
     assert step["brokers"] == [0]
     assert step["commands"][1:] == [STORAGE.format(discover([str(state)]).roots[0].cluster_id)]
     assert document["lostAlready"] == [
-        {"topic": "t", "partition": 0, "firstOffset": 0, "nextOffset": None, "isCommitted": False}
-    ]
+        {
+            "topic": "t", "partition": 0, "firstOffset": 0, "nextOffset": None,
+            "isCommitted": False, "mayBeElsewhere": False,
+        }
+    ]  # fmt: skip
 
 
 def test_the_plan_holds_only_if_the_disk_is_lost(state: Path, run: Run) -> None:

@@ -10,6 +10,7 @@ from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.file_repair import Repair
+    from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.directories import PartitionDirectory
 
 
@@ -31,6 +32,7 @@ class Finding:
             None if not applicable.
         caused_by: code and place of the finding that causes this one.
         repairs: how to carry out the first of its actions.
+        partitions: those of which it says that no copy was supplied; empty for any other.
     """
 
     code: str
@@ -52,6 +54,7 @@ class Finding:
     caused_by: str | None = None
     repairs: tuple[Repair, ...] = ()
     about: tuple[str | None, int | None] = (None, None)
+    partitions: tuple[TopicPartition, ...] = ()
 
     @property
     def topic(self) -> str | None:
@@ -68,10 +71,16 @@ class Finding:
         return CATALOGUE[self.code].name
 
     @property
-    def placed_message(self) -> str:
-        """The message with the copy that it is about, as far as it does not name it."""
+    def unnamed_replica(self) -> str:
+        """The copy that it is about; empty if the message names it."""
         name = "" if self.directory is None else self.directory.replica_name
-        return self.message if name in self.message else f"{name}: {self.message}"
+        return "" if name in self.message else name
+
+    @property
+    def placed_message(self) -> str:
+        """The message with the copy that it is about."""
+        name = self.unnamed_replica
+        return f"{name}: {self.message}" if name else self.message
 
     @property
     def order(self) -> tuple[int, int, str, int, str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
@@ -13,8 +14,10 @@ from kafkalog_reader.audits.catalogue.actions import (
 )
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.input_rules import REPLICA_NOT_SUPPLIED
+from kafkalog_reader.audits.election.unseen import UnseenRole, unseen_brokers
 from kafkalog_reader.audits.integrity.file_repair import Move, aside_path
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.audits.partition.supply_findings import name_moves, renamed_text
 from kafkalog_reader.audits.partition.without_copy import without_copy, without_copy_text
@@ -23,7 +26,7 @@ from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.partition.without_copy import WithoutCopy
@@ -57,10 +60,17 @@ def lost_partitions(
         elif each.is_assigned:
             elsewhere[each.cluster_id].append(each)
     for cluster_id, partitions in elsewhere.items():
-        roots = [root for root in evidence.roots if root.cluster_id == cluster_id]
-        of_brokers = [root for root in roots if root.broker_id in clusters[cluster_id].brokers]
+        cluster = clusters[cluster_id]
+        roots = [
+            root
+            for root in evidence.roots
+            if root.cluster_id == cluster_id and not is_part_of_log_directory(root)
+        ]
+        of_brokers = [root for root in roots if root.broker_id in cluster.brokers]
         if of_brokers:
-            yield _elsewhere(partitions, of_brokers)
+            with_copies = {*cluster.partitions} - {(e.topic, e.partition) for e in partitions}
+            are_expected = _are_others_expected(roots, cluster, with_copies)
+            yield _elsewhere(partitions, of_brokers[0], are_expected=are_expected)
 
 
 def lost_places(evidence: Evidence, request: ReadRequest) -> set[TopicPartition]:
@@ -140,14 +150,40 @@ def _effect(lost: WithoutCopy) -> str:
     return effect.replace("it will create an empty one", "they will create empty ones")
 
 
-def _elsewhere(partitions: Sequence[WithoutCopy], roots: Sequence[LogDirectory]) -> Finding:
+def _are_others_expected(
+    roots: Sequence[LogDirectory], cluster: ClusterMetadata, with_copies: Iterable[TopicPartition]
+) -> bool:
+    """Whether somebody looks at a cluster, and not at one broker with its metadata log.
+
+    So it is with several brokers or several controllers, and where a copy of the only broker is
+    outside the in-sync replicas.
+    """
+    nodes = {root.broker_id for root in roots if root.broker_id is not None}
+    brokers = nodes & cluster.brokers.keys()
+    if len(brokers) > 1 or len(nodes - brokers) > 1:
+        return True
+    known = [cluster.partitions[each] for each in with_copies]
+    of_broker = [each for each in known if brokers & {*each.replicas}]
+    unseen = (unseen_brokers(each, brokers, is_lacking=False) for each in of_broker)
+    return any(each is not None and each.role is UnseenRole.ALL_IN_SYNC for each in unseen)
+
+
+def _elsewhere(
+    partitions: Sequence[WithoutCopy], root: LogDirectory, *, are_expected: bool
+) -> Finding:
     """KL-012 of all partitions whose brokers, or log directories, were not all supplied."""
-    supplied = {root.broker_id for root in roots}
     names = [shown(each.name) for each in partitions[:_NAMED]]
-    return finding(
+    text = without_copy_text(partitions)
+    kept = [each for each in partitions if each.held_below]
+    if folders := [shown(copy.path) for each in kept for copy in (*each.moved, *each.renamed)]:
+        more = f" and {len(folders) - 1:,} more" if folders[1:] else ""
+        text += f"; folders that no broker loads may hold their records: {folders[0]}{more}"
+    found = finding(
         REPLICA_NOT_SUPPLIED,
-        without_copy_text(partitions),
-        severity="H" if len(supplied) > 1 else "I",
-        directory=PartitionDirectory.whole(roots[0]),
+        text,
+        severity="H" if are_expected else "I",
+        directory=PartitionDirectory.whole(root),
         evidence={"partitions": len(partitions), "first": ", ".join(names)},
     )
+    lost = (each for each in partitions if each not in kept)
+    return replace(found, partitions=tuple((each.topic, each.partition) for each in lost))

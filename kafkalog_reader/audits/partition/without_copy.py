@@ -18,9 +18,9 @@ from kafkalog_reader.audits.integrity.partial_copy import (
 from kafkalog_reader.audits.partition.moved_aside import moved_copy
 from kafkalog_reader.audits.partition.other_cluster_copies import OtherClusterCopies
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.format.broker_words import joined_ids
+from kafkalog_reader.format.broker_words import joined, joined_ids
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import INTERNAL_TOPICS, shown
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _MIN_BROKERS: Final = 2
 """Of one broker alone nobody expects the copies of others."""
+_NAMED: Final = 3
+"""Maximum partitions that a text names before it counts the others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,13 +213,23 @@ def _are_all(
 
 def without_copy_text(partitions: Sequence[WithoutCopy]) -> str:
     """Which partitions have no copy, in one sentence without a full stop, and where they are."""
-    first = shown(partitions[0].name)
-    what = first if len(partitions) == 1 else f"{len(partitions):,} partitions (first {first})"
+    what = several_names([(each.topic, each.partition) for each in partitions])
     brokers = joined_ids(sorted({broker for each in partitions for broker in each.brokers}))
     where = f"which the metadata log has on {brokers}"
     if not all(each.is_assigned for each in partitions):
         where = f"which the checkpoints of {brokers} name"
     return f"no copy of {what} was supplied, {where}"
+
+
+def several_names(partitions: Sequence[TopicPartition]) -> str:
+    """How many partitions there are, and the first few names: internal topics come last."""
+    ordered = sorted(partitions, key=lambda each: each[0] in INTERNAL_TOPICS)
+    names = [shown(f"{topic}-{partition}") for topic, partition in ordered]
+    if len(names) == 1:
+        return names[0]
+    if len(names) > _NAMED + 1:
+        names[_NAMED:] = [f"{len(names) - _NAMED:,} more"]
+    return f"{len(partitions):,} partitions ({joined(names)})"
 
 
 def _high_watermark(root: LogDirectory, topic: str, partition: int) -> int:

@@ -13,6 +13,7 @@ from kafkalog_reader.audits.catalogue.actions import (
 )
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.input_rules import REPLICA_NOT_SUPPLIED
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.damage import is_severe
@@ -49,6 +50,8 @@ class LostAlready:
     is_end: bool = False
     is_whole: bool = False
     """Whether no copy of the partition was supplied."""
+    may_be_elsewhere: bool = False
+    """Whether brokers, or log directories, that were not supplied may have it."""
     brokers: tuple[int, ...] = ()
     """Those that have no folder of it any more, and create an empty replica."""
 
@@ -97,18 +100,24 @@ def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostA
     return tuple(lost)
 
 
-def lost_whole(found: Finding) -> LostAlready | None:
-    """The partition that a finding about a log directory says is lost as a whole."""
+def lost_whole(found: Finding) -> Iterator[LostAlready]:
+    """The partitions of which a finding about a log directory says that no copy is here."""
     place = found.directory
+    if found.code == REPLICA_NOT_SUPPLIED and is_severe(found):
+        for topic, partition in found.partitions:
+            yield LostAlready(
+                topic=topic, partition=partition, first_offset=0, next_offset=None,
+                is_committed=False, is_whole=True, may_be_elsewhere=True,
+            )  # fmt: skip
     if (
         (found.code, found.severity) != (REPLICA_DIRECTORY_MISSING, "C")
         or place is None
         or place.topic is None
     ):
-        return None
+        return
     evidence = dict(found.evidence)
     held, committed = int(evidence["heldBelow"]), int(evidence["highWatermark"])
-    return LostAlready(
+    yield LostAlready(
         topic=place.topic,
         partition=place.partition or 0,
         first_offset=held,

@@ -5,24 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.integrity.refused_file import is_refused
 from kafkalog_reader.audits.recovery.outcome import FAILURES, StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.broker_words import joined_ids, joined_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 
+_AS_USER: Final = "Make this plan as the user of the broker, who has permission"
 _REPAIR_FIRST: Final = "Repair that first (kafkalog verify says how), and make the plan again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownCopy:
-    """A copy whose content is unknown. Once it is out of the way, there is a plan."""
+class PlacedCopy:
+    """A copy because of which there is no plan. Once it is out of the way, there is one."""
 
     topic: str
     partition: int
@@ -37,31 +40,42 @@ class Unanswered:
     Attributes:
         failure: a broker, or a log directory, does not come up; that is why.
         unknown_copies: the copies that are the reason; none if it is another one.
+        misplaced_copies: those that no assigned broker has, where none of these was supplied.
     """
 
     name: str
     reason: str
     brokers: tuple[int, ...]
     failure: StartOutcome | None = None
-    unknown_copies: tuple[UnknownCopy, ...] = ()
+    unknown_copies: tuple[PlacedCopy, ...] = ()
+    misplaced_copies: tuple[PlacedCopy, ...] = ()
 
 
 def unanswered(
     audit: PartitionAudit, brokers: Sequence[int], reason: str, down: Mapping[int, str]
 ) -> Unanswered:
     """The partition that has no plan for this reason; see ``why_unanswered`` for the others."""
-    topic, partition = audit.topic or "", audit.partition or 0
+    misplaced = () if _put_back_on(audit) else (each.directory for each in audit.replicas)
+    may_be_read = is_refused(reason)
     return Unanswered(
-        name=f"{topic}-{partition}",
-        reason=reason,
+        name=f"{audit.topic or ''}-{audit.partition or 0}",
+        reason=f"{reason}. {_AS_USER}" if may_be_read else reason,
         brokers=tuple(sorted({*brokers, *down})),
         failure=None if -1 in brokers else failure_of(audit),
-        unknown_copies=tuple(
-            UnknownCopy(topic=topic, partition=partition, broker_id=broker, path=each.path)
-            for each in audit.unknown_copies
-            if (broker := each.log_directory.broker_id) is not None
-        ),
+        unknown_copies=() if may_be_read else tuple(_placed(audit.unknown_copies)),
+        misplaced_copies=tuple(_placed(misplaced)) if audit.is_misplaced else (),
     )
+
+
+def _placed(copies: Iterable[PartitionDirectory]) -> Iterator[PlacedCopy]:
+    for each in copies:
+        if (broker := each.log_directory.broker_id) is not None:
+            yield PlacedCopy(
+                topic=each.topic or "",
+                partition=each.partition or 0,
+                broker_id=broker,
+                path=each.path,
+            )
 
 
 def why_unanswered(audit: PartitionAudit, brokers: Sequence[int], down: Mapping[int, str]) -> str:
@@ -146,11 +160,33 @@ def why_all_fail(
 
 def put_back_text(audit: PartitionAudit) -> str:
     """Where the folder belongs of a partition whose copies are all on other brokers."""
-    assigned = () if audit.membership is None else audit.membership.replicas
+    folder = f"move the folder {audit.topic}-{audit.partition}"
+    if here := _put_back_on(audit):
+        return (
+            f"{folder} to a log directory of {joined_ids(here[:1])}, to which the metadata log "
+            "assigns it"
+        )
+    assigned = _assigned(audit)
+    which = joined_ids(assigned)
     return (
-        f"move the folder {audit.topic}-{audit.partition} to a log directory of "
-        f"{joined_ids(assigned)}, to which the metadata log assigns it"
+        f"{folder} aside. The metadata log assigns it to {which}, of which no log directory was "
+        f"supplied: put the folder into one of {joined_ids(assigned[:1])}, formatted if it is "
+        f"new, before {which} {'starts' if len(assigned) == 1 else 'start'}"
     )
+
+
+def _put_back_on(audit: PartitionAudit) -> tuple[int, ...]:
+    """The assigned brokers that were supplied, the one that the controller elects first."""
+    return tuple(each for each in _assigned(audit) if each in audit.lacking)
+
+
+def _assigned(audit: PartitionAudit) -> tuple[int, ...]:
+    """The replicas by the metadata log: the leader, then those in sync, come first."""
+    known = audit.membership
+    if known is None:
+        return ()
+    ordered = dict.fromkeys((known.leader, *known.isr, *known.elr, *known.replicas))
+    return tuple(each for each in ordered if each in known.replicas)
 
 
 def _down_text(start: Recovery | LocatedError | None, broker: int) -> str:

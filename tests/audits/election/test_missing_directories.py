@@ -91,7 +91,7 @@ def test_one_disk_alone_is_not_a_loss(state: Path) -> None:
     assert of_code(found, "KL-310") == []
     (elsewhere,) = [each for each in of_code(found, "KL-012") if "no copy of" in each.message]
     assert elsewhere.severity == "I"
-    assert "no copy of 2 partitions (first t-0) was supplied" in elsewhere.message
+    assert "no copy of 2 partitions (t-0 and t-1) was supplied" in elsewhere.message
 
 
 def test_a_directory_without_an_id_may_be_the_missing_one(state: Path) -> None:

@@ -107,6 +107,30 @@ def test_of_one_broker_alone_nobody_expects_the_others(state: Path) -> None:
     assert (found.code, found.severity) == ("KL-012", "I")
 
 
+def test_with_several_controllers_somebody_looks_at_the_cluster(state: Path) -> None:
+    """Broker 1 has no partition here, so that no copy of it is outside an ISR."""
+    only = state / "broker-1"
+    for broker in (0, 2):
+        shutil.rmtree(state / f"broker-{broker}")
+    other = shutil.copytree(state / "controller-100", state / "controller-101")
+    meta = other / "meta.properties"
+    meta.write_text(meta.read_text().replace("node.id=100", "node.id=101"))
+    (found,) = found_in(only, state / "controller-100", other)
+    assert (found.code, found.severity, found.partitions) == ("KL-012", "H", (("t", 0),))
+
+
+def test_a_copy_of_some_partitions_lacks_none_of_the_others(state: Path) -> None:
+    """Neither broker 0 nor 1 has most of the folders that its checkpoints name."""
+    for broker in (0, 1):
+        root = state / f"broker-{broker}"
+        names = "".join(f"u {number} 5\n" for number in range(5))
+        for path in root.glob("re*-offset-checkpoint"):
+            path.write_text(f"0\n5\n{names}")
+        shutil.copytree(captures.path(CAPTURE) / f"broker-{broker}" / "t-0", root / "u-0")
+    shutil.rmtree(state / "broker-2")
+    assert found_in(state) == []
+
+
 def test_controllers_alone_have_no_partitions(state: Path) -> None:
     assert found_in(state / "controller-100") == []
 
