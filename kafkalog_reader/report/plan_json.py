@@ -71,7 +71,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
                 "logDirectory": each.log_directory,
                 "code": each.code,
                 "severity": each.severity,
-                "message": each.message,
+                "message": each.placed_message,
             }
             for each in plan.open_findings
         ],
