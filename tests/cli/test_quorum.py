@@ -131,6 +131,20 @@ def test_a_controller_that_may_not_be_read_is_not_lost(
     assert "kafka-storage.sh" not in said
 
 
+def test_a_voter_with_a_damaged_snapshot_is_not_formatted(tmp_path: Path, run: Run) -> None:
+    """Controllers of 4.2.0 do not start then; their logs are whole."""
+    write_controllers(tmp_path, {1: "1111", 2: "1111", 9: "1111"})
+    batch = data_batch(3, [Record(offset_delta=0, value=b"a")]).build()
+    for node in (1, 2):
+        folder = tmp_path / f"broker-{node}" / "__cluster_metadata-0"
+        (folder / f"{2:020}-{1:010}.checkpoint").write_bytes(bytes(200) + batch)
+    answer = run("quorum", tmp_path)
+    said = " ".join(answer.out.split())
+    assert answer.status == 2
+    assert "The metadata log of nodes 1 and 2 is here, and a file of it is damaged" in said
+    assert "kafka-storage.sh" not in said
+
+
 def test_only_idle_records_are_no_loss(tmp_path: Path, run: Run) -> None:
     write_controllers(tmp_path, {1: "111", 2: "111", 3: "111", 9: "111"})
     (log,) = tmp_path.glob("broker-9/__cluster_metadata-0/*.log")
