@@ -27,3 +27,10 @@ def test_the_version_has_its_section() -> None:
 def test_figures_of_speed_stay_in_the_page_on_performance() -> None:
     assert MEASURED.findall(TEXT) == []
     assert "docs/performance.md" in TEXT
+
+
+def test_the_first_release_tells_what_it_has_on_a_few_pages() -> None:
+    """Nobody had what it replaced, so nothing was changed or fixed."""
+    *_, first = re.split(r"^## ", TEXT, flags=re.MULTILINE)
+    assert re.findall(r"^### (.+)$", first, re.MULTILINE) == ["Added"]
+    assert len(first.splitlines()) <= 150

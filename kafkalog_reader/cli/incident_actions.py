@@ -89,15 +89,14 @@ def brokers_of(kind: IncidentKind, action: str) -> dict[str, Any]:
         if each.actions and each.actions[0] == action
         for name in _acted_on(each, action)
     )
+    partitions = {(each.headline.topic, each.headline.partition) for each in kind.incidents}
+    until = {"until": _UNTIL} if action == DO_NOT_START and len(partitions) > 1 else {}
     if not names:
-        return {}
+        return {"where": "these brokers", "are_several": True} | until if until else {}
     whole = [each for each in names if each.rpartition(" (")[0] not in names]
     ordered = sorted(whole, key=lambda each: (len(each), each))
     where = joined(ordered) if len(ordered) <= _NAMED else "these brokers"
-    about = {"where": where, "are_several": len(ordered) > 1}
-    partitions = {(each.headline.topic, each.headline.partition) for each in kind.incidents}
-    is_plan = action == DO_NOT_START and len(partitions) > 1
-    return about | {"until": _UNTIL} if is_plan else about
+    return {"where": where, "are_several": len(ordered) > 1} | until
 
 
 def _acted_on(each: Finding, action: str) -> list[str]:

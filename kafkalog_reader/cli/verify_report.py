@@ -284,9 +284,9 @@ def kind_head(kind: IncidentKind) -> Line:
     """Code, severity, name and count, in columns that never touch."""
     code, count = kind.headline.code, len(kind.incidents)
     partitions = {
-        each.headline.directory.identity
+        each.headline.about if each.headline.directory is None else each.headline.directory.identity
         for each in kind.incidents
-        if each.headline.directory is not None and each.headline.directory.topic is not None
+        if each.headline.topic is not None
     }
     often = ""
     if count > 1:

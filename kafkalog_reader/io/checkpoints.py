@@ -34,6 +34,10 @@ _METADATA_KEPT: Final = 256
 _VERSION_ALONE: Final = 2
 """Maximum bytes of a checkpoint without the number of its rows."""
 
+_ABOUT_THE_END: Final = frozenset(
+    {"replication-offset-checkpoint", "recovery-point-offset-checkpoint"}
+)
+
 
 def read_offset_checkpoint(path: str, *, context: ReadContext) -> dict[TopicPartition, int]:
     """The offsets of an offset checkpoint by topic partition; empty if there is no such file.
@@ -169,6 +173,22 @@ def read_leader_epochs(
         if content is None
         else parse_leader_epoch_checkpoint(content, LogPosition(shown(path)))
     )
+
+
+def checkpointed_row(directory: PartitionDirectory, name: str) -> int | None:
+    """The offset of a partition in a checkpoint of its log directory; None without a row.
+
+    None, too, of single segment files for what is about the end of the log: others may follow.
+
+    Raises:
+        LocatedError: the checkpoint is damaged, or cannot be read.
+    """
+    if directory.topic is None or directory.partition is None:
+        return None
+    if directory.only is not None and name in _ABOUT_THE_END:
+        return None
+    offsets = checkpointed_offsets(directory.log_directory, name)
+    return offsets.get((directory.topic, directory.partition))
 
 
 def read_topic_id(partition_directory: str, *, context: ReadContext) -> str | None:

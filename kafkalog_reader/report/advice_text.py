@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.newest_leader import (
+    epoch_unknown_to_leader,
+    newest_leader,
+    reached_by_newest,
+)
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.broker_words import joined_ids, joined_names
@@ -227,15 +232,15 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             "worst choice: the others hold committed records that it lacks."
         )
     elif audit.verdict is Verdict.PENDING_TRUNCATION:
-        newest = audit.newest
+        newest = newest_leader(audit)
         assert newest is not None
         epoch = newest.history.greatest_leader_epoch
         if audit.membership is not None:
             epoch = max(audit.membership.leader_epoch, -1 if epoch is None else epoch)
-        above, reached = newest.high_watermark_above_end, audit.reached_by_newest
+        above, reached = newest.high_watermark_above_end, reached_by_newest(audit)
         text = f"{_capitalised(newest.name)} was elected (leader epoch {epoch}) " + (
             "without the records that it would cut."
-            if reached is None and audit.epoch_unknown_to_leader is None
+            if reached is None and epoch_unknown_to_leader(audit) is None
             else "and its files do not have that epoch: they are probably older than the election, "
             "such as a disk or a backup that was put back."
             if reached is None
@@ -278,7 +283,7 @@ def _is_longest(audit: PartitionAudit, candidate: Candidate) -> bool:
 def expected_election(audit: PartitionAudit) -> Election:
     """The election that already took place, or else the best."""
     if audit.verdict is Verdict.PENDING_TRUNCATION:
-        newest = audit.newest
+        newest = newest_leader(audit)
         leading = None if newest is None else newest.candidate
         held = (each for each in audit.elections if each.candidate is leading)
         return next(held, audit.elections[0])  # a leader that does not start no longer leads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
+from kafkalog_reader.audits.plan.plan_basis import UNCLEAN_ELECTION
 from kafkalog_reader.report.repair_text import BROKERS
 from kafkalog_reader.report.shell_word import shell_word
 

@@ -8,6 +8,7 @@ from kafkalog_reader.audits.catalogue.actions import SUPPLY_WHAT_IS_MISSING
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
+from kafkalog_reader.format.broker_words import joined
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines, to_do_lines
 from kafkalog_reader.report.plan_step import brokers_text
@@ -78,8 +79,9 @@ def _paragraphs(
 ) -> Iterator[tuple[Sequence[OpenFinding], str]]:
     """The findings of each paragraph and its text: kind by kind, the same words once.
 
-    A kind has the same code and actions. Its paragraphs are in full words, or only the first, where
-    the others differ in places and numbers: they are named in one more.
+    A kind has the same code and actions, and copies of which the same is said are named together.
+    Its paragraphs are in full words, or only the first, where the others differ in places and
+    numbers: they are named in one more.
     """
     kinds: dict[tuple[object, ...], dict[str, list[OpenFinding]]] = {}
     for each in found:
@@ -89,7 +91,9 @@ def _paragraphs(
         alike = [*of_kind.values()]
         in_full = len(alike) if len(alike) <= _IN_FULL else 1
         for same in alike[:in_full]:
-            yield same, f"{_names(same)}: {same[0].message}"
+            copies = [*dict.fromkeys(each.replica for each in same if each.replica)]
+            where = f"{joined(copies)}: " if copies else ""
+            yield same, f"{_names(same)}: {where}{same[0].message}"
         if rest := [each for same in alike[in_full:] for each in same]:
             title = CATALOGUE[rest[0].code].title
             yield rest, f"{_names(rest)}: {title} ({_more(rest)}--format json has each)"

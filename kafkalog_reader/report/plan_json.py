@@ -36,6 +36,15 @@ def plan_object(plan: Plan) -> dict[str, Any]:
             }
             for each in plan.lost_already
         ],
+        "deleted": [
+            {
+                "topic": each.topic,
+                "partition": each.partition,
+                "markedOn": list(each.marked_on),
+                "liveOn": list(each.live_on),
+            }
+            for each in plan.deleted
+        ],
         "startOrder": [list(start.brokers) for start in plan.order.starts],
         "replacedCopies": [
             {
@@ -62,7 +71,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
                 "logDirectory": each.log_directory,
                 "code": each.code,
                 "severity": each.severity,
-                "message": each.message,
+                "message": each.placed_message,
             }
             for each in plan.open_findings
         ],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.command_text import CONTROLLERS, ZOOKEEPER
+from kafkalog_reader.report.deleted_topic_text import deleted_texts
 from kafkalog_reader.report.lost_already_text import lost_already_text
 from kafkalog_reader.report.open_finding_text import open_finding_texts
 from kafkalog_reader.report.plan_headline import headline
@@ -130,7 +131,7 @@ def _head(plan: Plan, body: str) -> Iterator[str]:
 def _body(plan: Plan) -> Iterator[str]:
     if said := headline(plan) if plan.choices or plan.files_first else lost_already_text(plan):
         yield _say(said)
-    for text in unseen_texts(plan):
+    for text in (*deleted_texts(plan), *unseen_texts(plan)):
         yield _say(text)
     for text in unanswered_texts(plan):
         yield _say(f"{unanswered_word(plan)} {text}")
@@ -141,6 +142,8 @@ def _body(plan: Plan) -> Iterator[str]:
     yield from map(_say, open_finding_texts(plan))
     if plan.unanswered or plan.open_findings:
         yield f"go_on {_quoted('These steps do not settle that. Go on anyway?')}"
+    if plan.deleted:
+        yield f"go_on {_quoted('Is that deletion wanted, or is what you need moved aside?')}"
     for number, step in enumerate(plan_steps(plan), 1):
         yield ""
         yield from _step_lines(number, step)

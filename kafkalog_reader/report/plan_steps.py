@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import FORBID_UNCLEAN_ELECTION, FORCE_RECOVERY
 from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_WILL_SET_ASIDE
-from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
+from kafkalog_reader.audits.plan.plan_basis import UNCLEAN_ELECTION
 from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_9
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import shown
@@ -209,14 +209,28 @@ def _controllers(plan: Plan) -> PlanStep:
             *lacking_voters(plan),
             *((_METADATA_FIRST,) if plan.is_without_metadata else ()),
             "Then the controllers have fenced every broker (broker.session.timeout.ms, 9 seconds "
-            "by default). Until its turn as a broker comes below, start a node that is broker and "
-            f"controller in one with process.roles=controller, {_controller_listeners(plan)}.",
+            f"by default).{_combined_text(plan)}",
             *((_UNCLEAN_SINCE,) if plan.freezing and not plan.releases.since(KAFKA_3_9) else ()),
         ),
         commands=tuple(
             forbid_command(topic, f"--bootstrap-controller {CONTROLLERS}")
             for topic in plan.freezing
         ),
+    )
+
+
+def _combined_text(plan: Plan) -> str:
+    """How a node starts that is broker and controller; empty where no voter is a broker."""
+    if plan.combined == frozenset():
+        return ""
+    which = "a node that is broker and controller in one"
+    if plan.combined:
+        nodes = sorted(plan.combined)
+        are, each = ("is", "") if len(nodes) == 1 else ("are", " each")
+        which = f"{brokers_text(nodes, 'node')}, which {are}{each} broker and controller in one,"
+    return (
+        f" Until its turn as a broker comes below, start {which} with process.roles=controller, "
+        f"{_controller_listeners(plan)}."
     )
 
 
@@ -249,15 +263,23 @@ def _zookeeper(plan: Plan) -> PlanStep:
             "(zookeeper-shell.sh: get /config/topics/TOPIC): "
             f"{', '.join(map(shown, plan.freezing))}."
         )
-    check = Check(
+    registered = Check(
         command=f"zookeeper-shell.sh {ZOOKEEPER} ls /brokers/ids",
         expected=("[]: no broker is registered",),
+    )
+    known = [each.topic for each in plan.deleted]
+    deleted = Check(
+        command=f"zookeeper-shell.sh {ZOOKEEPER} ls /admin/delete_topics",
+        expected=(
+            f"[{', '.join(map(shown, dict.fromkeys(known)))}], or you want to lose what else it "
+            "names: topics that get no leader and are deleted once all their brokers run",
+        ),
     )
     return PlanStep(
         kind=StepKind.ZOOKEEPER,
         title=f"Start ZooKeeper and no broker; wait 30 seconds{forbid}",
         texts=tuple(texts),
-        checks=(check,),
+        checks=(registered, deleted),
     )
 
 

@@ -9,6 +9,7 @@ from kafkalog_reader.audits.log.record_count import cut_text
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
+from kafkalog_reader.report.deleted_topic_text import deleted_texts
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.lost_already_text import lost_already_text
 from kafkalog_reader.report.membership_text import reassignment_text
@@ -56,13 +57,15 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     """The first lines: what has no plan, what to start in which order, and what is lost."""
     yield from _unanswered_lines(plan, columns)
     if not (plan.choices or plan.files_first):
-        if lost := lost_already_text(plan):
-            yield from wrapped(lost, columns, hanging=0)
+        for text in (lost_already_text(plan), *deleted_texts(plan)):
+            yield from wrapped(text, columns, hanging=0) if text else ()
         return
     style = Style.SOUND if plan.is_clean else Style.STRONG
     for line in wrapped(headline(plan), columns, hanging=0):
         yield tuple(Span(span.text, style) for span in line)
     yield from _tail_lines(plan, columns)
+    for text in deleted_texts(plan):
+        yield from wrapped(text, columns, hanging=0)
     for text in unseen_texts(plan)[:_SHOWN]:
         yield from wrapped(text, columns, hanging=0)
     for text in _unknown_isr_texts(plan):

@@ -20,12 +20,13 @@ from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.integrity.file_repair import FileRepair, FlipBit
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
+    from kafkalog_reader.audits.quorum.quorum import UnreadCopy
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
 
 
@@ -70,6 +71,16 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
             text=f"Before any node starts, exchange the disks or their mounts: {given}. A node "
             "does not start with a disk of another one.",
         )
+    refused = [shown(each.directory.path) for each in audit.quorum.unread if each.is_refused]
+    if refused and audit.verdict is not Verdict.ELECTABLE:
+        yield QuorumStep(
+            text="First give all files to kafkalog again as the user of the nodes: permission to "
+            f"read {listed(refused)} is missing. The next steps are others then.",
+        )
+        return
+    if audit.verdict is Verdict.NO_MAJORITY and (damaged := _unread_voters(audit)):
+        yield _put_back(damaged)
+        return
     flipped = {e: e.batches.flipped for e in audit.quorum.startable if e.batches.flipped}
     if flipped:
         yield _corrected(flipped)
@@ -101,6 +112,23 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
         yield from _seeded(audit, audit.source, ())
     elif audit.verdict is Verdict.MAY_LOSE and audit.start_first:
         yield from _order(audit)
+
+
+def _unread_voters(audit: QuorumAudit) -> list[UnreadCopy]:
+    """Copies of voters that are here and could not be read."""
+    ids = () if audit.quorum.voters is None else audit.quorum.voters.node_ids
+    return [each for each in audit.quorum.unread if each.node_id in ids]
+
+
+def _put_back(damaged: Sequence[UnreadCopy]) -> QuorumStep:
+    """Snapshots of one name differ in their timestamps alone, as on controllers of 4.2.0."""
+    nodes = ("node " if len(damaged) == 1 else "nodes ") + listed([str(e.node_id) for e in damaged])
+    return QuorumStep(
+        text=f"The metadata log of {nodes} is here, and a file of it is damaged: see above. Format "
+        "no such node. Put a sound copy of the file in its place: one of a backup or, of a "
+        ".checkpoint, the file of the same name of another node. Keep the damaged one. Then give "
+        "all files to kafkalog again: the next steps are others.",
+    )
 
 
 def _corrected(copies: Mapping[MetadataCopy, FlipBit]) -> QuorumStep:
@@ -147,7 +175,7 @@ def _without_contradiction(audit: QuorumAudit) -> Iterator[QuorumStep]:
     yield QuorumStep(
         text=f"Start {names_text(kept)}, and nothing else, until they have a leader. They are a "
         "majority, and do not contradict each other.",
-        commands=_describe(audit),
+        commands=_describe(audit, _nodes(kept)),
     )
     if wrong:
         yield QuorumStep(
@@ -185,7 +213,7 @@ def _order(audit: QuorumAudit) -> Iterator[QuorumStep]:
     yield QuorumStep(
         text=f"Start {names_text(first)}, and nothing else, until they have a leader. Only a "
         f"controller that holds everything {held} can be elected then.",
-        commands=_describe(audit),
+        commands=_describe(audit, _nodes(first)),
     )
     yield QuorumStep(text=f"Then start {names_text(later)}.")
 
@@ -236,7 +264,7 @@ def _majority(audit: QuorumAudit) -> Iterator[QuorumStep]:
         text=f"Start {names_text(votes)} and the new {controllers}, and nothing else, until "
         "they have a leader. An empty log wins no election against theirs, and its controller "
         "copies the log of the leader.",
-        commands=_describe(audit),
+        commands=_describe(audit, _nodes(votes)),
     )
     yield QuorumStep(text=_LAST)
 
@@ -303,7 +331,8 @@ def _seeded(
             f"Start nodes {listed(ids)}, and nothing else, until they have a leader. They are a "
             "majority with the log that reaches furthest."
         )
-    yield QuorumStep(text=text, commands=_describe(audit))
+    running = {*_nodes(here), *(each.node_id for each in formatted)}
+    yield QuorumStep(text=text, commands=_describe(audit, running))
     yield QuorumStep(text=_LAST)
 
 
@@ -352,14 +381,11 @@ def _initial(voter: Voter) -> str:
     return f"{voter.node_id}@{shown(endpoint)}:{voter.directory_id or 'DIRECTORY_ID'}"
 
 
-def _describe(audit: QuorumAudit) -> tuple[str, ...]:
-    voters = audit.quorum.voters
-    ends = (
-        [each.endpoints[0].partition("://")[2] for each in voters.voters if each.endpoints]
-        if (voters)
-        else []
-    )
-    server = shown(ends[0]) if ends else "CONTROLLER:9093"
+def _describe(audit: QuorumAudit, running: Collection[int | None]) -> tuple[str, ...]:
+    """Shows whether there is a leader, by the address of one of the voters that run then."""
+    voters = () if audit.quorum.voters is None else audit.quorum.voters.voters
+    ends = [e.endpoints[0] for e in voters if e.node_id in running and e.endpoints]
+    server = shown(ends[0].partition("://")[2]) if ends else "CONTROLLER:9093"
     if audit.quorum.releases.before(KAFKA_3_7):  # the tool asks brokers only
         known = max(each.end.leader_epoch for each in audit.quorum.copies)
         known = max(known, *(e.state.leader_epoch for e in audit.quorum.copies if e.state), -1)
@@ -371,3 +397,7 @@ def _describe(audit: QuorumAudit) -> tuple[str, ...]:
         f"kafka-metadata-quorum.sh --bootstrap-controller {shell_word(server)} "
         "describe --replication",
     )
+
+
+def _nodes(copies: Sequence[MetadataCopy]) -> frozenset[int | None]:
+    return frozenset(each.node_id for each in copies)

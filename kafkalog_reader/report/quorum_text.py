@@ -124,8 +124,11 @@ def rows(audit: QuorumAudit) -> list[Row]:
     found = [_row(quorum, each, elections.get(id(each))) for each in quorum.copies]
     for voter in quorum.missing:
         row = dict.fromkeys(("start", "end", "epoch", "snapshot", "wins"), "-")
-        is_here = voter.node_id in quorum.without_log
-        remark = f"{METADATA_TOPIC}-0 is not in its log directories" if is_here else _NOT_HERE
+        remark = _NOT_HERE
+        if voter.node_id in quorum.without_log:
+            remark = f"{METADATA_TOPIC}-0 is not in its log directories"
+        elif voter.node_id in {each.node_id for each in quorum.unread}:
+            remark = "could not be read, see below"
         found.append({**row, "node": str(voter.node_id), "vote": "yes", "remark": remark})
     return found
 
@@ -195,7 +198,8 @@ def outcome_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
         )
         yield from wrapped(text, columns)
     for unread in audit.quorum.unread:
-        text = f"Not read: {unread.problem}"
+        as_user = "; run this as the user of the node" if unread.is_refused else ""
+        text = f"Not read: {unread.problem}{as_user}"
         for line in wrapped(text, columns):
             yield tuple(Span(span.text, Style.LOST) for span in line)
     yield from _fork_lines(audit, columns)
@@ -219,7 +223,8 @@ def _committed_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     known = f"the records below offset {low:,}" if low else "no record is known to be"
     text = f"Committed: {known}"
     if high > low:
-        text += f", possibly those up to offset {high - 1:,}"
+        more = f"that at offset {low:,}" if high == low + 1 else f"those up to offset {high - 1:,}"
+        text += f", possibly {more}, too" if low else f", possibly {more}"
     if unknown and quorum.rolled_back.lost_end:
         text += "; more were, which no copy has"
     elif unknown:
@@ -286,13 +291,15 @@ def _election_lines(
         text = "its log is empty: the cluster begins anew"
     elif not lost:
         text = f"nothing {'else ' if audit.cut_tails else ''}in these files is lost"
+    elif all(each.is_idle for each in outcome.lost):
+        text = f"nothing is lost but {_count(lost, 'NoOpRecord')}, which an idle controller writes"
     elif not harm and not doubt:
         text = f"{_count(lost, 'record')} lost, none of which was committed"
     else:
         text = f"{_count(lost, 'record')} lost, {harm:,} of them committed, {doubt:,} possibly"
     if not outcome.can_win and audit.quorum.unknown_votes >= outcome.votes_needed:
         text += "; what only the missing voters had is not known"
-    style = Style.LOST if harm or doubt else Style.STRONG
+    style = Style.STRONG if outcome.is_harmless else Style.LOST
     yield from wrapped(text + ".", columns, beginning=(Span(begin, style),))
     for copy, offset in outcome.cut:
         count = copy.end.offset - offset
@@ -326,7 +333,7 @@ def _further_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     yield ()
     voters = audit.quorum.seated
     holds = "more than every voter here: up to" if voters else "what was written up to"
-    text = f"{node_name(best)}, which has no vote, holds {holds} offset {best.end.offset:,}."
+    text = f"{node_name(best)}, which has no vote, holds {holds} offset {best.end.offset - 1:,}."
     yield from wrapped(text[0].upper() + text[1:], columns)
 
 

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkalog_reader.errors import LocatedError, LogPosition, UnsupportedFormatError
-from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_topic_id
+from kafkalog_reader.io.checkpoints import checkpointed_row, read_topic_id
 from kafkalog_reader.io.log_directory import was_shut_down_cleanly
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.one_look import one_look
@@ -145,7 +145,7 @@ class _Replica:
         if not self.directory.is_replica:
             return first_base
         try:
-            checkpointed = self._row_of("log-start-offset-checkpoint")
+            checkpointed = checkpointed_row(self.directory, "log-start-offset-checkpoint")
         except LocatedError as error:
             Damage(self.mode).left_out(error)
             return None
@@ -160,17 +160,10 @@ class _Replica:
         if not self.directory.is_replica:
             return None
         try:
-            return self._row_of(name)
+            return checkpointed_row(self.directory, name)
         except LocatedError as error:
             self._warn(error)
             return None
-
-    def _row_of(self, name: str) -> int | None:
-        directory = self.directory
-        if directory.topic is None or directory.partition is None:
-            return None
-        offsets = checkpointed_offsets(directory.log_directory, name)
-        return offsets.get((directory.topic, directory.partition))
 
     def _warn(self, error: LocatedError) -> None:
         if self.mode is not Mode.DROPMALFORMED:

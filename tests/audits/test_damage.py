@@ -114,7 +114,7 @@ def test_torn_end_of_the_last_segment_is_not_damage(tmp_path: Path) -> None:
     assert audit.replicas[0].log_end == 9
 
 
-@pytest.mark.parametrize("magic", [b"\x7f", b"\x22"])  # 0x22: magic 2 with one flipped bit
+@pytest.mark.parametrize("magic", [b"\x7f", b"\x22", b"\x03"])  # the last two: one bit of 2 flipped
 def test_an_impossible_magic_is_damage_that_a_peer_replaces(tmp_path: Path, magic: bytes) -> None:
     audit = audit_after(tmp_path, put(2 * BATCH + 16, magic), copies=2)  # F09 of the catalogue
     assert only(audit, "KL-106").position == 2 * BATCH
@@ -122,11 +122,14 @@ def test_an_impossible_magic_is_damage_that_a_peer_replaces(tmp_path: Path, magi
     assert audit.verdict is Verdict.DAMAGED_RECOVERABLE
 
 
-def test_the_next_magic_makes_the_partition_undecidable(tmp_path: Path) -> None:
-    audit = audit_after(tmp_path, put(2 * BATCH + 16, b"\x03"), copies=2)
-    assert only(audit, "KL-006").position == 2 * BATCH
+def test_a_log_that_ends_with_the_next_magic_makes_the_partition_undecidable(
+    tmp_path: Path,
+) -> None:
+    """Brokers that write a newer format write it from there on."""
+    audit = audit_after(tmp_path, put(9 * BATCH + 16, b"\x03"), copies=2)
+    assert only(audit, "KL-006").position == 9 * BATCH
     assert audit.verdict is Verdict.UNDECIDABLE
-    assert f"position {2 * BATCH}" in audit.reason
+    assert f"position {9 * BATCH}" in audit.reason
     assert audit.elections == ()
 
 

@@ -60,8 +60,8 @@ def repeated(content: bytearray) -> None:
 
 
 def newer(content: bytearray) -> None:
-    """F09: a magic above the known ones."""
-    content[2 * BATCH + 16] = 3
+    """A magic above the known ones, in the last batch: from there on the log may be newer."""
+    content[9 * BATCH + 16] = 3
 
 
 def candidates(audit: PartitionAudit) -> list[int]:

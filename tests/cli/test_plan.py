@@ -665,6 +665,8 @@ def test_a_copy_that_may_not_be_read_has_no_plan(
     text = " ".join(answer.out.split())
     assert "the copy of broker 0 was not read in full: " in text
     assert "Permission denied" in text
+    assert "Make this plan as the user of the broker" in text
+    assert "move" not in text
     assert "Nothing is lost" not in text
 
 

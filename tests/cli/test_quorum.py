@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures import captures
-from fixtures.builder import cluster, replica
+from fixtures.builder import cluster, data_batch, replica
 from fixtures.jars import cache_directory
 from fixtures.quorums.capture import TRIALS
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.plan import Plan
 from kafkalog_reader.audits.plan.start_order import StartOrder
 from kafkalog_reader.cli.quorums import quorums_of
+from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.report.plan_quorum_steps import quorum_steps
 from tests.audits.quorum.controllers import write_controllers
@@ -87,7 +89,7 @@ def test_brokers_alone_show_what_they_hold_of_a_lost_controller(run: Run) -> Non
     printed = run("quorum", CAPTURE / "broker-1")
     assert printed.status == 1
     said = " ".join(printed.out.split())
-    assert "which has no vote, holds what was written up to offset 48" in said
+    assert "which has no vote, holds what was written up to offset 47" in said
 
 
 def test_what_would_be_lost_is_named(tmp_path: Path, run: Run) -> None:
@@ -103,6 +105,55 @@ def test_the_steps_format_a_lost_voter_with_kafkas_own_tool(tmp_path: Path, run:
     (command,) = answer_of(run, tmp_path)["steps"][1]["commands"]
     assert command.startswith("kafka-storage.sh format --cluster-id AAECAwQFBgcICQoLDA0ODw ")
     assert command.endswith("# on the host of node.id=3")  # 2 is named as the leader
+
+
+def test_a_controller_that_may_not_be_read_is_not_lost(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is known of its log: formatting it would be the loss."""
+    write_controllers(tmp_path, {1: "1111", 2: "1111"})
+    (refused,) = tmp_path.glob("broker-2/__cluster_metadata-0/*.log")
+    really_open = os.open
+
+    def without_rights(path: str, *arguments: int, **options: int) -> int:
+        if os.fspath(path) == str(refused):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return really_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", without_rights)
+    answer = run("quorum", tmp_path)
+    said = " ".join(answer.out.split())
+    assert answer.status == 2
+    assert "2 yes - - - - - could not be read, see below" in said
+    assert "3 yes - - - - - not in these files" in said
+    assert "Permission denied; run this as the user of the node" in said
+    assert "1. First give all files to kafkalog again as the user of the nodes" in said
+    assert "kafka-storage.sh" not in said
+
+
+def test_a_voter_with_a_damaged_snapshot_is_not_formatted(tmp_path: Path, run: Run) -> None:
+    """Controllers of 4.2.0 do not start then; their logs are whole."""
+    write_controllers(tmp_path, {1: "1111", 2: "1111", 9: "1111"})
+    batch = data_batch(3, [Record(offset_delta=0, value=b"a")]).build()
+    for node in (1, 2):
+        folder = tmp_path / f"broker-{node}" / "__cluster_metadata-0"
+        (folder / f"{2:020}-{1:010}.checkpoint").write_bytes(bytes(200) + batch)
+    answer = run("quorum", tmp_path)
+    said = " ".join(answer.out.split())
+    assert answer.status == 2
+    assert "The metadata log of nodes 1 and 2 is here, and a file of it is damaged" in said
+    assert "kafka-storage.sh" not in said
+
+
+def test_only_idle_records_are_no_loss(tmp_path: Path, run: Run) -> None:
+    write_controllers(tmp_path, {1: "111", 2: "111", 3: "111", 9: "111"})
+    (log,) = tmp_path.glob("broker-9/__cluster_metadata-0/*.log")
+    idle = data_batch(3, [Record(offset_delta=0, value=b"\x01\x14\x00\x00")], leader_epoch=1)
+    log.write_bytes(log.read_bytes() + idle.build())
+    said = " ".join(run("quorum", tmp_path).out.split())
+    assert "the records below offset 3, possibly that at offset 3, too." in said
+    assert "is elected: nothing is lost but 1 NoOpRecord, which an idle controller writes." in said
+    assert "holds more than every voter here: up to offset 3." in said
 
 
 def test_a_node_keeps_the_log_directories_that_were_supplied(tmp_path: Path, run: Run) -> None:

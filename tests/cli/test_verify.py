@@ -451,6 +451,19 @@ def test_each_copy_that_lost_its_end_is_counted_once(tmp_path: Path, run: Run) -
     assert sorted(row["partition"] for row in rows if row["code"] == "KL-304") == [*range(5)]
 
 
+def test_partitions_whose_committed_records_no_copy_has_are_counted(
+    tmp_path: Path, run: Run
+) -> None:
+    """A finding of a whole partition names no broker."""
+    log = [replica("0-3/e0", high_watermark=8, partition=n) for n in range(4)]
+    cluster(tmp_path, dict.fromkeys((1, 2), log))
+    out = run("verify", tmp_path).out
+    (head,) = (line for line in out.splitlines() if line.startswith("KL-524"))
+    assert head.endswith(": 4 places in 4 partitions")
+    assert "→ do not start these brokers yet" in out
+    assert "`kafkalog plan` says what to do first" in " ".join(out.split())
+
+
 def test_commands_that_are_left_out_are_counted(tmp_path: Path, run: Run) -> None:
     """A block of commands looks complete; each of these folders keeps the broker from starting."""
     cluster(tmp_path, {0: replica("a@0/e0")})
@@ -462,3 +475,18 @@ def test_commands_that_are_left_out_are_counted(tmp_path: Path, run: Run) -> Non
     assert all(each in text for each in commands)
     assert "# and 1 more command (--verbose)" in text
     assert "more command" not in run("verify", tmp_path, "--verbose").out
+
+
+def test_single_segments_are_not_compared_with_checkpoints_of_the_whole_log(
+    tmp_path: Path, run: Run
+) -> None:
+    """The recovery point and the high watermark are above a segment that others follow."""
+    log = "a@0/e0 b@1/e0 c@2/e0"
+    whole = replica(log, high_watermark=3, recovery_point=3, segment_bytes=1)
+    cluster(tmp_path, {1: whole}, clean=[1])
+    folder = tmp_path / "broker-1" / "t-0"
+    first, *_ = sorted(folder.glob("*.log"))
+    for given in (folder, first):
+        answer = run("verify", given)
+        assert (answer.status, answer.out.split(":")[0]) == (0, "sound"), answer.out
+    assert "ABOVE" not in run("ls", first).out

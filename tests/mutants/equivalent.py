@@ -86,6 +86,9 @@ _TAKEN: Final = "if self._rule.keeps_producers and not (found.overflows %s found
 _BETWEEN: Final = "if not 0 %s number < len(self.segments):"
 _WITHOUT_SEGMENT: Final = "return SoundPrefix(self._log_start, %s, is_whole=True)"
 _NEW_END: Final = "if not (%s):"
+_ROUNDED: Final = (
+    "rounded = 1 << max(size %s, %s).bit_length()  # few sizes, so that most blocks fit again"
+)
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/recovery/batches.py",
@@ -651,6 +654,24 @@ EQUIVALENT: Final = (
         line=_NEW_END % "state.rises or index.refuses or index.is_full",
         changed=_NEW_END % "state.rises and index.refuses or index.is_full",
         reason="where offsets rise, a search from the last index entry finds the same end",
+    ),
+    Equivalent(
+        path="kafkalog_reader/scan/recycled_memory.py",
+        line=_ROUNDED % ("- 1", "63"),
+        changed=_ROUNDED % ("+ 1", "63"),
+        reason="a larger block, or another smallest one, holds as much",
+    ),
+    Equivalent(
+        path="kafkalog_reader/scan/recycled_memory.py",
+        line=_ROUNDED % ("- 1", "63"),
+        changed=_ROUNDED % ("- 1", " 62"),
+        reason="a larger block, or another smallest one, holds as much",
+    ),
+    Equivalent(
+        path="kafkalog_reader/scan/recycled_memory.py",
+        line=_ROUNDED % ("- 1", "63"),
+        changed=_ROUNDED % ("- 1", " 64"),
+        reason="a larger block, or another smallest one, holds as much",
     ),
 )
 SIZES: Final = {

@@ -49,6 +49,17 @@ def test_the_same_words_are_one_paragraph_with_all_partitions() -> None:
     assert sum(line.startswith("KL-012") for line in lines) == 2
 
 
+def test_copies_of_which_the_same_is_said_are_named_together() -> None:
+    """KL-304 of ten partitions was a paragraph for each of three brokers."""
+    found = [
+        replace(of(n, BEYOND_END), replica=f"broker {broker}")
+        for n in (0, 1)
+        for broker in (1, 2, 3)
+    ]
+    lines = [line for line in lines_of(found) if line.startswith(BEYOND_END)]
+    assert lines == [f"{BEYOND_END} HIGH a-b-0, a-b-1: brokers 1, 2 and 3: it is so"]
+
+
 def test_many_partitions_are_counted() -> None:
     lines = lines_of([of(n, NO_REPLICA) for n in range(24)])
     assert "KL-012 HIGH 24 partitions, first a-b-0: it is so" in lines

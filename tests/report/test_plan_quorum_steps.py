@@ -8,8 +8,11 @@ from fixtures import captures
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
+from tests.audits.quorum.test_rolled_back import BEHIND, FULL, NEW, OLD, write
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
 FORKED = captures.path("s3_2/both-led")
@@ -53,3 +56,25 @@ def test_replica_diff_calls_no_metadata_sound_that_cannot_have_a_leader(
     head = " ".join(capfd.readouterr().out.splitlines()[:2])
     assert "too few controllers to elect a leader" in head
     assert "metadata sound" not in head
+
+
+def test_controllers_that_are_no_brokers_start_as_they_are(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Controller 100 is no broker."""
+    status(kafkalog, ["plan", str(FORKED)])
+    said = " ".join(capfd.readouterr().out.split())
+    assert "Start the controllers and no broker" in said
+    assert "process.roles" not in said
+
+
+def test_nodes_that_are_broker_and_controller_are_named(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, {1: NEW, 2: OLD, 3: OLD}, {1: FULL, 2: BEHIND, 3: BEHIND})
+    status(kafkalog, ["plan", str(tmp_path)])
+    said = " ".join(capfd.readouterr().out.split())
+    assert (
+        "start nodes 1, 2 and 3, which are each broker and controller in one, with "
+        "process.roles=controller, "
+    ) in said

@@ -467,11 +467,11 @@ KEEP_DELETED_FOLDER: Final = action(
     "A53",
     "keep-deleted-folder",
     short="before the next start, move the -delete folder out of the log directory, never delete "
-    "it: the start would, and no live copy of its partition was supplied",
+    "it: the start would, and no live copy of its partition here has all its records",
     explanation="A broker renames the folder of a replica that it no longer hosts to -delete, and "
     "deletes it a minute later, or after its next start. Where the brokers that host the partition "
     "have lost it, such a folder holds the last records of it: those up to the time when the "
-    "replica left. kafkalog salvage reads them.",
+    "replica left. So does the folder of a topic that is being deleted. kafkalog salvage reads it.",
     warnings=("The folder may be of a deleted topic of the same name: compare the topic ids.",),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N.ID-delete "
     "/mnt/b1/aside/TOPIC-N",

@@ -105,7 +105,8 @@ UNKNOWN_VERSION: Final = rule(
     severity="M",
     title="a version newer than this release knows",
     explanation="A magic, a codec, or the version of a checkpoint or snapshot is above what this "
-    "release reads. Either the file is of a newer Kafka, or one byte of it is damaged.",
+    "release reads. Either the file is of a newer Kafka, or one byte of it is damaged. A magic 3 "
+    "with batches of known magics after it is damage (KL-106).",
     start="A broker of the same age refuses a small file of an unknown version. It does not "
     "check the magic or the codec of a stored batch whose checksum is valid.",
     election="The content of the batch could not be compared.",
@@ -171,7 +172,9 @@ NOT_A_REPLICA_DIRECTORY: Final = rule(
     "It is high where a start fails at it: a future copy beside its replica in one log directory, "
     "or damage in a folder that the broker loads although it serves nothing of it. It is high, "
     "too, if a cluster has no partitions but such that its brokers set "
-    "aside (-stray), and medium if some partitions have no other folder.",
+    "aside (-stray), and medium if some partitions have no other folder. It is medium where "
+    "-delete folders are newer than every live copy in a cluster with ZooKeeper: then the topic is "
+    "being deleted, and only a broker that was down still has it.",
     start="-delete is removed shortly after the start; -stray is kept. -future continues to catch "
     "up; a KRaft broker (3.7 and later) puts it in the place of its replica if the metadata log "
     "has the replica in that log directory. It does not start where both are in one.",

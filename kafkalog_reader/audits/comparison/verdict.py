@@ -81,11 +81,11 @@ def verdict_of(
 def is_unread(stop: UnreadableRegion) -> bool:
     """Whether this version of the program, or the operating system, cannot read existing bytes.
 
-    A future format has the next magic where a batch is expected; any other magic is a damaged byte,
-    or was left by a power failure.
+    A future format has the next magic where a batch is expected, and from there on; any other magic
+    is a damaged byte, or was left by a power failure.
     """
     if stop.end is ScanEnd.UNKNOWN_MAGIC:
-        return stop.begins_batch and stop.magic == NEXT_MAGIC
+        return stop.begins_batch and stop.ends_log and stop.magic == NEXT_MAGIC
     return stop.end is ScanEnd.REFUSED
 
 

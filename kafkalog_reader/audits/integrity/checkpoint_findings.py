@@ -41,7 +41,7 @@ from kafkalog_reader.errors import (
 )
 from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
 from kafkalog_reader.io.checkpoints import (
-    checkpointed_offsets,
+    checkpointed_row,
     producer_snapshot_path,
     read_producer_snapshot,
 )
@@ -298,11 +298,7 @@ def _was_hot(replica: Replica, name: str, last_timestamp: int | None) -> bool:
 
 
 def _row(replica: Replica, name: str) -> int | None:
-    directory = replica.directory
-    if directory.topic is None or directory.partition is None:
-        return None
     try:
-        rows = checkpointed_offsets(directory.log_directory, name)
+        return checkpointed_row(replica.directory, name)
     except LocatedError:  # has its own finding
         return None
-    return rows.get((directory.topic, directory.partition))

@@ -71,10 +71,16 @@ class Finding:
         return CATALOGUE[self.code].name
 
     @property
-    def placed_message(self) -> str:
-        """The message with the copy that it is about, as far as it does not name it."""
+    def unnamed_replica(self) -> str:
+        """The copy that it is about; empty if the message names it."""
         name = "" if self.directory is None else self.directory.replica_name
-        return self.message if name in self.message else f"{name}: {self.message}"
+        return "" if name in self.message else name
+
+    @property
+    def placed_message(self) -> str:
+        """The message with the copy that it is about."""
+        name = self.unnamed_replica
+        return f"{name}: {self.message}" if name else self.message
 
     @property
     def order(self) -> tuple[int, int, str, int, str, int]:

@@ -26,3 +26,8 @@ def actions_of_refusal(problem: str) -> tuple[str, ...] | None:
     if GIT_LFS_ADVICE in problem:
         return ONLY_A_POINTER
     return ONLY_REFUSED if any(refusal in problem for refusal in _REFUSALS) else None
+
+
+def is_refused(problem: str) -> bool:
+    """Whether a file was not read because permission is missing, which another user may have."""
+    return actions_of_refusal(problem) == ONLY_REFUSED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kafkalog_reader.audits.log.replica import Replica
 from kafkalog_reader.audits.log.tail_stream import tail_end
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_leader_epochs, read_topic_id
+from kafkalog_reader.io.checkpoints import checkpointed_row, read_leader_epochs, read_topic_id
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.partition_directory import segments
 
@@ -36,10 +36,9 @@ def inspect_replica(directory: PartitionDirectory) -> Replica:
             return otherwise
 
     def row(name: str) -> int | None:
-        if directory.topic in (None, METADATA_TOPIC) or directory.partition is None:
+        if directory.topic == METADATA_TOPIC:
             return None  # the quorum keeps no such rows
-        key = (directory.topic, directory.partition)
-        return tried(lambda: checkpointed_offsets(directory.log_directory, name).get(key), None)
+        return tried(lambda: checkpointed_row(directory, name), None)
 
     nothing: tuple[SegmentFiles, ...] = ()
     found = tried(lambda: segments(directory), nothing)

@@ -19,6 +19,11 @@ from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.moved_start import possible_log_start
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.newest_leader import (
+    epoch_unknown_to_leader,
+    newest_leader,
+    reached_by_newest,
+)
 from kafkalog_reader.format.broker_words import joined
 
 if TYPE_CHECKING:
@@ -40,7 +45,7 @@ def lineage_findings(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
-    newest = audit.newest
+    newest = newest_leader(audit)
     newest_end = -1 if newest is None else newest.log_end
     for replica in audit.replicas:
         bound, candidate = replica.bounds, replica.candidate
@@ -79,7 +84,7 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
             )
         if bound.known > bound.superseded and not _lost_its_end(audit, bound.superseded):
             is_proven = _is_proven(audit, newest, bound.superseded)
-            unknown = audit.epoch_unknown_to_leader
+            unknown = epoch_unknown_to_leader(audit)
             yield finding(
                 UNCLEAN_ELECTION_EVIDENCE,
                 f"{replica.name} has only committed records below offset {bound.known}, and the "
@@ -102,7 +107,7 @@ def _causes(*, is_proven: bool) -> str:
 
 def _older(audit: PartitionAudit, leader_epoch: int) -> str:
     """The leader has lost data, or never had it: no unclean election is needed to explain it."""
-    newest = audit.newest
+    newest = newest_leader(audit)
     assert newest is not None
     return (
         f"{newest.name} leads in epoch {leader_epoch} by the metadata log, and its files do not "
@@ -124,10 +129,10 @@ def _lost_its_end(audit: PartitionAudit, superseded: int) -> bool:
 
     So the others go on where its log ends, without any election.
     """
-    newest = audit.newest
+    newest = newest_leader(audit)
     if newest is None or newest.log_end > superseded:
         return False
-    return audit.reached_by_newest is not None
+    return reached_by_newest(audit) is not None
 
 
 def _is_proven(audit: PartitionAudit, newest: ReplicaAudit | None, superseded: int) -> bool:

@@ -10,12 +10,10 @@ from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.comparison.committed import newest_replica
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotCompared
 from kafkalog_reader.audits.comparison.difference import KeyCheck
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
-from kafkalog_reader.audits.election.membership import named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole, unseen_brokers
 from kafkalog_reader.audits.recovery.recovery import Recovery
@@ -75,6 +73,8 @@ class PartitionAudit:
         lacking: brokers that were supplied and have no folder of the partition.
         replaced: those whose copy was moved aside, while a copy here reaches as far.
         commits: what consumer groups committed of it.
+        deleting: folders of it that brokers marked for deletion, where that shows that its topic is
+            being deleted.
         misnamed: folders and log files with a wrong name that concern it, and batches with a
             flipped bit in their base offset; then its copies are not compared.
     """
@@ -104,6 +104,7 @@ class PartitionAudit:
     lacking: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
     commits: tuple[Commit, ...] = ()
+    deleting: tuple[PartitionDirectory, ...] = ()
     misnamed: tuple[Misnamed | MisnamedLogs | FlippedOffsets, ...] = ()
 
     def __repr__(self) -> str:
@@ -152,45 +153,6 @@ class PartitionAudit:
         """
         end = max((each.log_end for each in self.replicas), default=0)
         return min((each.zeros_at_end for each in self.replicas if each.log_end == end), default=0)
-
-    @property
-    def newest(self) -> ReplicaAudit | None:
-        """The replica that leads by the greatest known leader epoch."""
-        histories = {each.files: each.history for each in self.replicas}
-        newest = newest_replica(histories, named_leader(histories, self.membership))
-        return None if newest is None else self.of(newest)
-
-    @property
-    def epoch_unknown_to_leader(self) -> int | None:
-        """The leader epoch in which the newest leader leads, if its own files do not have it.
-
-        A leader writes the entry when it is elected. So its files are older than that, or a start
-        removed the entry before the leader wrote a record.
-        """
-        newest, known = self.newest, self.membership
-        if newest is None or known is None or newest.broker_id != known.leader:
-            return None
-        if newest.files.epoch_entries is None or not newest.files.has_sound_epochs:
-            return None
-        own = max(newest.history.leader_epochs, default=-1)
-        return known.leader_epoch if own < known.leader_epoch else None
-
-    @property
-    def reached_by_newest(self) -> int | None:
-        """Which offset the newest leader's log once reached, if it has lost its end since.
-
-        Its checkpointed high watermark is above the end, which a start would have lowered; or its
-        leader epoch begins above it, and no later one is known, which may have begun after that.
-        """
-        newest = self.newest
-        if newest is None or newest.high_watermark_above_end is not None:
-            return None if newest is None else newest.high_watermark_above_end
-        entry = newest.leader_epoch_above_end
-        if entry is None or (
-            self.membership is not None and self.membership.leader_epoch > entry.leader_epoch
-        ):
-            return None
-        return entry.start_offset
 
     @property
     def without_copy(self) -> tuple[int, ...]:

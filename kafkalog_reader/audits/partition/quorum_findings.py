@@ -35,6 +35,7 @@ from kafkalog_reader.audits.integrity.partial_copy import had_metadata_log
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
@@ -99,7 +100,7 @@ def with_quorum_actions(
     if best is None or not controllers:
         return
     if controllers <= supplied | {each.broker_id for each in empty}:
-        yield from _behind(sound, best, controllers)
+        yield from _behind(audit, sound, best, controllers)
     if controllers == {each.broker_id for each in empty}:
         yield from (_without_log(each, best, controllers) for each in empty)
         return
@@ -156,31 +157,67 @@ def _without_log(
 
 
 def _behind(
-    sound: Sequence[ReplicaAudit], best: ReplicaAudit, controllers: set[int | None]
+    audit: PartitionAudit,
+    sound: Sequence[ReplicaAudit],
+    best: ReplicaAudit,
+    controllers: set[int | None],
 ) -> Iterator[Finding]:
-    """KL-525, if a broker's copy goes on after the sound copies of all controllers."""
-    voters = [each for each in sound if each.broker_id in controllers]
+    """KL-525, if a broker's copy goes on after what starts leave of the controllers' copies.
+
+    Not where it goes on with nothing but what an idle controller writes: the copies of a running
+    cluster differ like this.
+    """
+    seats = [each for each in audit.everyone if each.broker_id in controllers]
+    voters = [each for each in seats if each in sound]
     if best.broker_id in controllers or not voters:  # damage of all of them is found otherwise
         return
+    damaged = [each for each in seats if each not in sound]
     ahead = max(voters, key=_progress)
-    if _progress(ahead) >= _progress(best):
+    if _progress(ahead) >= _progress(best) or _is_idle(best, ahead.log_end):
+        return
+    end = max(ahead.log_end, *map(_end_after_start, damaged)) if damaged else ahead.log_end
+    if end >= best.log_end:
         return
     is_alone = len(controllers) == 1
     one = f"the copy of controller {ahead.broker_id} ends"
     whose = one if is_alone else "the copies of controllers end"
+    missing = "the metadata records between are on no controller"
+    if damaged:
+        whose = f"a start cuts {joined_names(damaged)} at damage: then {whose}"
+        missing = "the metadata records between are then on no controller"
     known = "" if is_alone else "; with several controllers they need not have been committed"
     yield finding(
         CONTROLLERS_BEHIND,
-        f"{whose} at offset {ahead.log_end:,}, that of {best.name} at {best.log_end:,}: the "
-        f"metadata records between are on no controller{known}",
+        f"{whose} at offset {end:,}, that of {best.name} at {best.log_end:,}: {missing}{known}",
         directory=ahead.directory,
         severity="C" if is_alone else "H",
         confidence="possible",
         actions=(REPLACE_METADATA_LOG,) if is_alone else _OF_SEVERAL,
         repairs=_replacement(ahead.directory.path.rstrip("/"), best) if is_alone else (),
-        offsets=(ahead.log_end, best.log_end),
-        evidence={"ahead": best.name, "logEnd": ahead.log_end, "logEndOfBroker": best.log_end},
+        offsets=(end, best.log_end),
+        evidence={"ahead": best.name, "logEnd": end, "logEndOfBroker": best.log_end},
     )
+
+
+def _is_idle(best: ReplicaAudit, first_offset: int) -> bool:
+    """Whether a copy holds nothing but NoOpRecords from an offset on."""
+    # Its decoder takes as long to import as everything else that an audit needs.
+    from kafkalog_reader.audits.quorum.lost_records import is_idle_from
+
+    try:
+        return is_idle_from(best.directory, first_offset)
+    except LocatedError:  # has its own finding
+        return False
+
+
+def _end_after_start(replica: ReplicaAudit) -> int:
+    """Where a start leaves a damaged copy to end."""
+    from kafkalog_reader.audits.quorum.metadata_copy import read_metadata_copy
+
+    try:
+        return read_metadata_copy(replica.directory).end.offset
+    except LocatedError:  # a broker does not get past it either
+        return 0
 
 
 def _replacement(path: str, best: ReplicaAudit) -> tuple[FileRepair, ...]:

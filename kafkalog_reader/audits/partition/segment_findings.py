@@ -33,7 +33,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.traps import COPIED_WHILE_RUNNING
 from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
-from kafkalog_reader.audits.comparison.verdict import is_replaced
+from kafkalog_reader.audits.comparison.verdict import is_replaced, is_unread
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
@@ -289,12 +289,7 @@ def _judged(
         return UNREADABLE_REGION, None, confidence
     match stop.end:
         case ScanEnd.UNKNOWN_MAGIC:
-            magic = int(stop.problem.split()[2].rstrip(","))
-            return (
-                (UNKNOWN_VERSION if magic == _NEWEST_MAGIC + 1 else MAGIC_IMPOSSIBLE),
-                None,
-                "proven",
-            )
+            return UNKNOWN_VERSION if is_unread(stop) else MAGIC_IMPOSSIBLE, None, "proven"
         case ScanEnd.TORN if not stop.goes_on:
             return TORN_TAIL, "L" if stop.ends_log else "H", confidence
         case ScanEnd.WRONG_CRC:

@@ -65,7 +65,7 @@ def outdated_copies(
     if newest is None or any(each.files.topic_id in topics.names for each in deleted):
         return ()
     times = (_newest(deleted, each.files.topic_id) for each in deleted)
-    return tuple(deleted) if all(time is None or time <= newest for time in times) else ()
+    return tuple(deleted) if all(time is None or time < newest for time in times) else ()
 
 
 def with_outdated_copies(audit: PartitionAudit, topics: ClusterTopics | None) -> PartitionAudit:

@@ -46,6 +46,7 @@ class Supply:
             compared.
         missing: log directories of lacking brokers that may have it, and were not supplied.
         renamed: folders of lacking brokers that are stray, being deleted or a future copy.
+        deleting: of a cluster with ZooKeeper: folders of it that brokers marked for deletion.
         without_log: of the metadata log: one log directory of each node that has no copy of it.
     """
 
@@ -55,6 +56,7 @@ class Supply:
     has_peers: bool = False
     missing: tuple[MissingDirectory, ...] = ()
     renamed: tuple[PartitionDirectory, ...] = ()
+    deleting: tuple[PartitionDirectory, ...] = ()
     without_log: tuple[LogDirectory, ...] = ()
 
     def without(self, brokers: Collection[int]) -> Supply:

@@ -68,6 +68,10 @@ def with_supply(
                 supply = suggested_supply(unit.directories, replicas[cluster_id], here)
                 if supply.absent:
                     supply = supply.without(renamed.deleting(unit.directories[0], supply.absent))
+                if unit.directories[0].log_directory.meta_version == 0:
+                    folders = renamed.of(unit.directories[0], sorted(here))
+                    deleting = tuple(each for each in folders if each.state == "delete")
+                    supply = replace(supply, deleting=deleting)
             if supply.lacking and unit.membership is not None:
                 supply = replace(supply, missing=_missing(missing, supply.lacking, unit))
             if supply.lacking:

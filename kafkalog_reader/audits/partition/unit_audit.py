@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.election.truncation_rule import rule_named
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.partition.auditor import audit_partition
+from kafkalog_reader.audits.partition.being_deleted import newer_deleted_folders
 from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ def audit_unit(
         progress: receives the number of bytes read.
         quick: compare epochs, ends and tails only, and no other files.
     """
+    checks = FileChecks.asked(request, unit.directories[0].topic, unit.topics)
     audit = audit_partition(
         unit.directories,
         progress,
         check_files=not quick,
-        checks=FileChecks.asked(request, unit.directories[0].topic, unit.topics),
+        checks=checks,
         topics=unit.topics,
         membership=unit.membership,
         rule=rule_named(request.rule),
@@ -45,7 +47,11 @@ def audit_unit(
         moments=unit.moments,
     )
     lacking = tuple(sorted({*unit.lacking, *audit.to_copy_again}))
-    return replace(audit, lacking=lacking, replaced=unit.replaced, commits=unit.commits)
+    audit = replace(audit, lacking=lacking, replaced=unit.replaced, commits=unit.commits)
+    if not unit.supply.deleting or checks.has_time_range:
+        return audit
+    deleting = newer_deleted_folders(audit, unit.supply.deleting)
+    return replace(audit, deleting=deleting, elections=()) if deleting else audit
 
 
 def audit_compared(

@@ -6,28 +6,20 @@ import posixpath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import (
-    REBUILD_INDEX,
-    RESTORE_OLD_SEGMENTS,
-    RESTORE_TOPIC_ID,
-    WRITE_EPOCHS,
-)
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.checkpoint_rules import CLEAN_MARKER_CONTRADICTED
 from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_COMMITTED
-from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
-from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_advice import advised_epoch_rows, once_written
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows
 from kafkalog_reader.audits.partition.torn_records import torn_records
 from kafkalog_reader.audits.plan.choice import Alternative, Choice, LostRecords
 from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
+from kafkalog_reader.audits.plan.first_repairs import repairs_of, without_markers
 from kafkalog_reader.audits.plan.renames import renames_of
-from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
+from kafkalog_reader.audits.plan.start_loss import start_losses
 from kafkalog_reader.audits.plan.unanswered import (
     Unanswered,
     unanswered,
@@ -38,7 +30,6 @@ from kafkalog_reader.audits.plan.unanswered import (
 from kafkalog_reader.audits.recovery.files import read_log_starts
 from kafkalog_reader.audits.recovery.outcome import FAILURES, DirectoryFailure
 from kafkalog_reader.audits.recovery.recovery import Recovery
-from kafkalog_reader.io.names import CLEAN_SHUTDOWN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +37,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
-    from kafkalog_reader.audits.integrity.file_repair import Repair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.epoch_rows import EpochRows
@@ -55,10 +45,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.directories import LogDirectory
 
-_DAMAGE: Final = codes_with(Role.DAMAGE)
 _NOT_READ: Final = codes_with(Role.NOT_READ)
 _SEVERE: Final = "CH"
-_REPAIRED_FIRST: Final = codes_with(Role.REPAIRED_BEFORE_START)
 _NEEDS_EMPTY_LOG: Final = frozenset({FollowingEnd.STUCK, FollowingEnd.LOOPS})
 """Endings of a follower that never gets in sync with its log; with an empty one it would."""
 
@@ -99,35 +87,21 @@ def choice_of(
     roots = [each.directory.log_directory for each in replicas]
     best = elections[0]
     epoch_files = _epoch_rows(audit, _equals(audit, best, audit.elections), found)
-    refetching = tuple(
-        _broker(each.follower)
-        for each in best.followers
-        if each.following.outcome is FollowingEnd.REFETCHES
-    )
+    refetching = _refetching(best)
     held = [once_written(audit, each, epoch_files) for each in audit.elections]
     best = next(each for each in held if each.candidate is best.candidate)
     equals = _equals(audit, best, held)
     membership = audit.membership
     assigned = () if membership is None else membership.replicas
-    outdated = {
-        _broker(replica): replica
-        for replica in (alone.replicas[0] for alone in audit.outdated)
-        if replica.broker_id in audit.to_copy_again
-    }
+    outdated = _outdated(audit)
     here = {*brokers, *lacking, *outdated}
     not_supplied = tuple(each for each in assigned if each not in here)
     not_compared = frozenset(_broker(alone.replicas[0]) for alone in audit.set_aside) - {-1}
     outvoted = _outvoted(audit, best)
     aside = _moved_away(audit, best) | not_compared | outvoted | frozenset(outdated)
     others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
-    lacking_start = {_broker(each) for each in best.without_start}
     lost_at_start = start_losses(audit)
-    apart = tuple(
-        _broker(each.follower)
-        for each in best.followers
-        if (each.silent_divergence is not None or _broker(each.follower) in lacking_start)
-        and _broker(each.follower) not in aside
-    )
+    apart = _apart(best, aside)
     unreadable_from = _unreadable_from(held, equals)
     lost = _lost_by_steps(audit, best, aside, apart if unreadable_from is None else ())
     return Choice(
@@ -144,15 +118,7 @@ def choice_of(
         lost_with_copies=_lost(audit, best, []),
         refetching=refetching,
         apart=apart,
-        alternatives=tuple(
-            Alternative(
-                broker_id=_broker(each.candidate),
-                lost=each.lacking,
-                never_in_sync=tuple(_broker(never.follower) for never in each.out_of_sync),
-            )
-            for each in held
-            if _broker(each.candidate) not in equals
-        ),
+        alternatives=_alternatives(held, equals),
         spoiled={
             _broker(each.follower): tuple(rule.value for rule in each.spoiling)
             for each in best.followers
@@ -160,8 +126,8 @@ def choice_of(
         },
         zeros_at_end=audit.zeros_at_end,
         merge=audit.merge,
-        repairs=_without_markers(found, lost_at_start)
-        | _repairs(found, is_lossy=bool(best.lacking_ranges)),
+        repairs=without_markers(found, lost_at_start)
+        | repairs_of(found, is_lossy=bool(best.lacking_ranges)),
         renames=renames_of(found),
         is_forced=audit.loses_whoever_leads
         or any(each.by_reassignment and each.records.may_be_committed for each in lost)
@@ -178,13 +144,7 @@ def choice_of(
         start_losses=lost_at_start,
         adding=() if membership is None else membership.adding,
         removing=() if membership is None else membership.removing,
-        expiring_later=tuple(
-            sorted(
-                _broker(each)
-                for each in audit.replicas
-                if isinstance(each.start, Recovery) and each.start.expires_later
-            )
-        ),
+        expiring_later=_expiring_later(audit),
         assigned=tuple(assigned),
         epoch_rows={
             _broker(each): rows for each, rows in epoch_files.items() if _broker(each) not in aside
@@ -212,12 +172,62 @@ def choice_of(
     )
 
 
+def _apart(election: Election, aside: Collection[int]) -> tuple[int, ...]:
+    """Followers whose copies stay different from the leader's, or lack its beginning."""
+    lacking_start = {_broker(each) for each in election.without_start}
+    return tuple(
+        _broker(each.follower)
+        for each in election.followers
+        if (each.silent_divergence is not None or _broker(each.follower) in lacking_start)
+        and _broker(each.follower) not in aside
+    )
+
+
+def _refetching(election: Election) -> tuple[int, ...]:
+    """Followers that fetch the same records for ever."""
+    return tuple(
+        _broker(each.follower)
+        for each in election.followers
+        if each.following.outcome is FollowingEnd.REFETCHES
+    )
+
+
+def _outdated(audit: PartitionAudit) -> dict[int, ReplicaAudit]:
+    """By broker, the copies of a deleted topic whose place a replica of the existing one takes."""
+    copies = (alone.replicas[0] for alone in audit.outdated)
+    return {_broker(each): each for each in copies if each.broker_id in audit.to_copy_again}
+
+
+def _alternatives(held: Iterable[Election], equals: Collection[int]) -> tuple[Alternative, ...]:
+    """The elections with another effect than that of the best one."""
+    return tuple(
+        Alternative(
+            broker_id=_broker(each.candidate),
+            lost=each.lacking,
+            never_in_sync=tuple(_broker(never.follower) for never in each.out_of_sync),
+        )
+        for each in held
+        if _broker(each.candidate) not in equals
+    )
+
+
+def _expiring_later(audit: PartitionAudit) -> tuple[int, ...]:
+    """Brokers whose retention deletes segments some time after the start."""
+    return tuple(
+        sorted(
+            _broker(each)
+            for each in audit.replicas
+            if isinstance(each.start, Recovery) and each.start.expires_later
+        )
+    )
+
+
 def _why_none_leads(
     audit: PartitionAudit, brokers: Sequence[int], wanted: int | None, found: Sequence[Finding]
 ) -> str:
     if wanted is not None:
         return f"broker {wanted} has no copy that can lead"
-    return why_all_fail(audit, brokers, _repairs(found, is_lossy=True))
+    return why_all_fail(audit, brokers, repairs_of(found, is_lossy=True))
 
 
 def _equals(audit: PartitionAudit, best: Election, elections: Iterable[Election]) -> frozenset[int]:
@@ -226,47 +236,6 @@ def _equals(audit: PartitionAudit, best: Election, elections: Iterable[Election]
     return frozenset(
         _broker(each.candidate) for each in elections if _effect(audit, each) == effect
     )
-
-
-def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[Repair, ...]]:
-    """By broker, what makes its start serve a copy that it would hide or set aside.
-
-    Of hidden or damaged records only where they are lost otherwise: a follower fetches them again.
-    A file that can be written costs less than a copy that is moved aside and fetched again.
-    """
-    return {
-        each.directory.log_directory.broker_id: each.repairs
-        for each in found
-        if each.code in _REPAIRED_FIRST
-        and (is_lossy or each.code != END_WILL_BE_MISREAD)
-        and (
-            each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID, WRITE_EPOCHS)
-            or (is_lossy and each.actions[0] == RESTORE_OLD_SEGMENTS)
-        )
-        and each.repairs
-        and each.directory is not None
-        and each.directory.log_directory.broker_id is not None
-    }
-
-
-def _without_markers(
-    found: Sequence[Finding], losses: Sequence[StartLoss]
-) -> dict[int, tuple[Repair, ...]]:
-    """By broker, how it recovers a log that its clean-shutdown marker contradicts.
-
-    Where its start removes records, because by the marker it trusts stale indexes; and where the
-    log has no damage at which a recovery would cut it.
-    """
-    losing = {each.broker_id for each in losses if each.records and not each.is_down}
-    damaged = {each.directory for each in found if each.code in _DAMAGE}
-    return {
-        root.broker_id: (move_aside(root.path, CLEAN_SHUTDOWN),)
-        for each in found
-        if each.code == CLEAN_MARKER_CONTRADICTED and each.directory is not None
-        for root in [each.directory.log_directory]
-        if root.broker_id is not None
-        and (root.broker_id in losing or each.directory not in damaged)
-    }
 
 
 def _only_copy(audit: PartitionAudit) -> tuple[int, int] | None:

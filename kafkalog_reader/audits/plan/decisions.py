@@ -11,6 +11,7 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import (
 )
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.choosing import choice_of
+from kafkalog_reader.audits.plan.deleted_topic import DeletedPartition, deleted_partition
 from kafkalog_reader.audits.plan.files_first import FilesFirst, files_first, of_files
 from kafkalog_reader.audits.plan.lost_already import (
     LostAlready,
@@ -20,7 +21,8 @@ from kafkalog_reader.audits.plan.lost_already import (
 )
 from kafkalog_reader.audits.plan.older_disks import NewestRecords
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
-from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
+from kafkalog_reader.audits.plan.plan import Plan, plan_of
+from kafkalog_reader.audits.plan.plan_basis import PlanBasis, allows_unclean
 from kafkalog_reader.audits.plan.renames import restores_names
 from kafkalog_reader.audits.plan.unanswered import Unanswered
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
@@ -55,6 +57,7 @@ class Decisions:
         self._decided: list[Choice | Unanswered] = []
         self._severe: list[OpenFinding] = []
         self._lost_already: list[LostAlready] = []
+        self._deleted: list[DeletedPartition] = []
         self._configs: dict[str, Mapping[str, str]] = {}
         self._releases = UNKNOWN
         self._meta_versions: set[int | None] = set()
@@ -98,6 +101,9 @@ class Decisions:
             return
         if is_advised:
             self._advised.add(name)
+        if deleted := deleted_partition(audit):
+            self._deleted.append(deleted)
+            return
         self._newest.add(audit)
         end = max(each.log_end for each in audit.everyone)
         self._take(own, name, end=end)
@@ -160,7 +166,8 @@ class Decisions:
                 name=name,
                 code=each.code,
                 severity=each.severity,
-                message=each.message if is_placed else each.placed_message,
+                message=each.message,
+                replica="" if is_placed else each.unnamed_replica,
                 log_directory=log_directory,
                 actions=each.actions,
                 repairs=each.repairs,
@@ -199,22 +206,25 @@ class Decisions:
         """
         return plan_of(
             self._waiting(),
-            paths=paths,
-            files_first=[each for each in self._files_first if each.repairs],
-            severe=self._severe,
-            lost_already=self._lost_already,
-            configs=self._configs,
-            releases=self._releases,
-            options=options,
-            follow_links=follow_links,
-            is_selected=is_selected,
-            has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
-            is_without_metadata=0 not in self._meta_versions and not self._has_metadata_log,
-            advised=self._advised,
-            exchanged=self._exchanged,
-            older_disks={} if self._knows_topics else self._newest.older_disks(),
-            running=self._newest.running(),
-            quorums=quorums,
+            PlanBasis(
+                paths=tuple(paths),
+                files_first=tuple(dict.fromkeys(e for e in self._files_first if e.repairs)),
+                severe=tuple(self._severe),
+                lost_already=tuple(self._lost_already),
+                deleted=tuple(self._deleted),
+                configs=self._configs,
+                releases=self._releases,
+                options=tuple(options),
+                follow_links=follow_links,
+                is_selected=is_selected,
+                has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
+                is_without_metadata=0 not in self._meta_versions and not self._has_metadata_log,
+                advised=frozenset(self._advised),
+                exchanged=self._exchanged,
+                older_disks={} if self._knows_topics else self._newest.older_disks(),
+                running=tuple(self._newest.running()),
+                quorums=tuple(quorums),
+            ),
         )
 
 

@@ -16,6 +16,7 @@ class OpenFinding:
     Attributes:
         name: topic and number of the partition, or the broker whose log directory it is.
         severity: ``C`` or ``H``.
+        replica: the copy that it is about, unless the message names it.
         log_directory: its path if the finding is about a log directory, or about a copy of the
             metadata log; None for a partition.
         actions, repairs: of the finding.
@@ -30,3 +31,9 @@ class OpenFinding:
     actions: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
     is_lost: bool = False
+    replica: str = ""
+
+    @property
+    def placed_message(self) -> str:
+        """The message with the copy that it is about."""
+        return f"{self.replica}: {self.message}" if self.replica else self.message

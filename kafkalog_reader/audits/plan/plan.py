@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.checkpoint_rules import (
-    LOG_DIRECTORY_EMPTY,
-    LOG_DIRECTORY_MISSING,
-)
 from kafkalog_reader.audits.catalogue.replica_rules import (
     COMMITTED_RECORDS_MISSING,
-    CONTROLLERS_BEHIND,
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.plan.choice import Choice
+from kafkalog_reader.audits.plan.plan_basis import PlanBasis
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
-from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_9, UNKNOWN, NodeReleases
+from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_9
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from kafkalog_reader.audits.plan.files_first import FilesFirst
-    from kafkalog_reader.audits.plan.lost_already import LostAlready
-    from kafkalog_reader.audits.plan.older_disks import OlderDisk
     from kafkalog_reader.audits.plan.open_finding import OpenFinding
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
@@ -36,62 +29,27 @@ _NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | codes_with(Role.NEVE
 """Findings that no order of starts settles."""
 _SETTLED_BY_REPAIRS: Final = codes_with(Role.REPAIRED_BEFORE_START) | codes_with(Role.OF_NEXT_START)
 """Of a partition whose files are repaired first: the plan that is made then answers them."""
-UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(PlanBasis):
     """One procedure for all supplied brokers.
 
     Attributes:
-        paths: those given by the user.
         brokers: node ids of the brokers with a copy.
         choices: of every partition that could be decided.
         unanswered: the others.
         order: the order of starts.
-        files_first: what is done to files before there is a plan of everything, and not by the
-            choice of a partition.
-        severe: critical and high findings of the partitions and log directories.
-        lost_already: what no supplied copy holds any more.
-        configs: settings by topic, according to the metadata log.
-        releases: of the nodes, according to the metadata log.
-        options: options of the audit as they were given; ``replica-diff`` takes the same.
-        follow_links: whether links were followed.
-        is_selected: whether other partitions of these brokers were not requested.
-        has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
-        is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
-        advised: partitions about which ``replica-diff`` prints what to do before a start.
-        exchanged: which paths were given with each other's node ids: the labels are wrong, or the
-            disks of brokers are exchanged; empty if none were.
-        older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
-        running: brokers that ran while they were copied, before others.
-        quorums: of the controllers whose metadata log was supplied.
     """
 
-    paths: tuple[str, ...]
     brokers: tuple[int, ...]
     choices: tuple[Choice, ...]
     unanswered: tuple[Unanswered, ...]
     order: StartOrder
-    files_first: tuple[FilesFirst, ...] = ()
-    severe: tuple[OpenFinding, ...] = ()
-    lost_already: tuple[LostAlready, ...] = ()
-    configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    releases: NodeReleases = UNKNOWN
-    options: tuple[str, ...] = ()
-    follow_links: bool = False
-    is_selected: bool = False
-    has_zookeeper: bool = False
-    is_without_metadata: bool = False
-    advised: frozenset[str] = frozenset()
-    exchanged: str = ""
-    older_disks: Mapping[int, OlderDisk] = field(default_factory=dict)
-    running: tuple[int, ...] = ()
-    quorums: tuple[QuorumAudit, ...] = ()
 
     @property
     def partitions(self) -> int:
-        return len(self.choices) + len(self.unanswered)
+        return len(self.choices) + len(self.unanswered) + len(self.deleted)
 
     @property
     def has_no_answer(self) -> bool:
@@ -159,10 +117,6 @@ class Plan:
             return ()
         return tuple(sorted(t for t in exposed if self.unclean_election(t) != "false"))
 
-    def unclean_election(self, topic: str) -> str | None:
-        """The topic's own setting; None if unknown or not set."""
-        return self.configs.get(topic, {}).get(UNCLEAN_ELECTION)
-
     @property
     def moved_back(self) -> tuple[Choice, ...]:
         """Partitions that are led by another broker than the preferred one afterwards."""
@@ -173,23 +127,6 @@ class Plan:
             if each.choice.preferred_leader not in (None, *{*each.leaders} - {*each.choice.damaged})
             and each.choice.preferred_leader in self.brokers
         )
-
-    @property
-    def may_lack_metadata(self) -> bool:
-        """Whether whole log directories show that the metadata log may be lost."""
-        return self.is_without_metadata and any(
-            each.code == CONTROLLERS_BEHIND for each in self.severe
-        )
-
-    @property
-    def missing_directories(self) -> tuple[OpenFinding, ...]:
-        """Log directories without which their node does not start."""
-        return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_MISSING)
-
-    @property
-    def empty_directories(self) -> tuple[OpenFinding, ...]:
-        """Empty log directories whose brokers, in a cluster with ZooKeeper, must start last."""
-        return tuple(each for each in self.severe if each.code == LOG_DIRECTORY_EMPTY)
 
     @property
     def unsafe_quorums(self) -> tuple[QuorumAudit, ...]:
@@ -262,16 +199,20 @@ class Plan:
         return frozenset(named | {c.name for c in self.merged})
 
     @property
-    def went_back(self) -> Mapping[int, str]:
-        """Brokers whose partitions are older than the cluster, each with the proof."""
-        found = [each.quorum.rolled_back for each in self.quorums]
-        return {node: each.nodes[node] for each in found for node in sorted(each.with_partitions)}
-
-    @property
     def is_clean(self) -> bool:
         """Whether nothing is wrong and the brokers may be started in any order."""
-        is_open = self.unanswered or self.went_back or self.exchanged
+        is_open = self.unanswered or self.deleted or self.went_back or self.exchanged
         return not (self.has_work or self.open_findings or is_open)
+
+    @property
+    def combined(self) -> frozenset[int] | None:
+        """Node ids of voters that are brokers, too; None where the voters are not known."""
+        sets = [each.quorum.voters for each in self.quorums]
+        known = [each for each in sets if each is not None]
+        if not known or len(known) < len(sets):
+            return None
+        brokers = {*self.brokers, *(broker for c in self.choices for broker in c.assigned)}
+        return frozenset(brokers & {node for each in known for node in each.node_ids})
 
     @property
     def reassigned(self) -> tuple[Choice, ...]:
@@ -327,46 +268,12 @@ class Plan:
         return {when: tuple(ranges) for when, ranges in gone.items()}
 
 
-def plan_of(
-    decided: Iterable[Choice | Unanswered],
-    *,
-    paths: Sequence[str],
-    files_first: Iterable[FilesFirst] = (),
-    severe: Iterable[OpenFinding] = (),
-    lost_already: Iterable[LostAlready] = (),
-    configs: Mapping[str, Mapping[str, str]] | None = None,
-    releases: NodeReleases = UNKNOWN,
-    options: Sequence[str] = (),
-    follow_links: bool = False,
-    is_selected: bool = False,
-    has_zookeeper: bool = False,
-    is_without_metadata: bool = False,
-    advised: Iterable[str] = (),
-    exchanged: str = "",
-    older_disks: Mapping[int, OlderDisk] | None = None,
-    running: Sequence[int] = (),
-    quorums: Iterable[QuorumAudit] = (),
-) -> Plan:
+def plan_of(decided: Iterable[Choice | Unanswered], basis: PlanBasis) -> Plan:
     """Make one procedure for all partitions.
 
     Args:
         decided: the choice of every partition, see ``choice_of``.
-        paths: those given by the user.
-        files_first: what is done to files before there is a plan of everything.
-        severe: critical and high findings of the partitions and log directories.
-        lost_already: what no supplied copy holds any more.
-        configs: settings by topic, according to the metadata log.
-        releases: of the nodes, according to the metadata log.
-        options: options of the audit as they were given; ``replica-diff`` takes the same.
-        follow_links: whether links were followed.
-        is_selected: whether other partitions of these brokers were not requested.
-        has_zookeeper: whether the cluster has ZooKeeper and no metadata log.
-        is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
-        advised: partitions about which ``replica-diff`` prints what to do before a start.
-        exchanged: which paths were given with each other's node ids.
-        older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
-        running: brokers that ran while they were copied, before others.
-        quorums: of the controllers whose metadata log was supplied.
+        basis: what else is known.
     """
     choices, unanswered = [], []
     for each in decided:
@@ -377,8 +284,8 @@ def plan_of(
     brokers = {broker for c in choices for broker in c.paths}
     brokers |= {broker for c in choices for broker in c.lacking}
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
-    first = tuple(dict.fromkeys(files_first))
-    brokers |= {broker for each in first for broker in each.brokers}
+    brokers |= {broker for each in basis.files_first for broker in each.brokers}
+    brokers |= {broker for each in basis.deleted for broker in each.brokers}
     absent = {broker for c in choices for broker in c.not_supplied}
     lost = {broker for c in choices for broker in c.unseen_in_sync}
     if len(brokers) == 1 and not (absent and absent <= lost):
@@ -392,29 +299,9 @@ def plan_of(
         for c in choices
     ]
     return Plan(
-        paths=tuple(paths),
+        **{each.name: getattr(basis, each.name) for each in fields(PlanBasis)},
         brokers=tuple(sorted(brokers)),
         choices=tuple(choices),
         unanswered=tuple(unanswered),
         order=order,
-        files_first=first,
-        severe=tuple(severe),
-        lost_already=tuple(lost_already),
-        configs=configs or {},
-        releases=releases,
-        options=tuple(options),
-        follow_links=follow_links,
-        is_selected=is_selected,
-        has_zookeeper=has_zookeeper,
-        is_without_metadata=is_without_metadata,
-        advised=frozenset(advised),
-        exchanged=exchanged,
-        older_disks=older_disks or {},
-        running=tuple(running),
-        quorums=tuple(quorums),
     )
-
-
-def allows_unclean(topic: str, configs: Mapping[str, Mapping[str, str]]) -> bool:
-    """Whether the topic's own configuration allows unclean election."""
-    return configs.get(topic, {}).get(UNCLEAN_ELECTION) == "true"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.integrity.refused_file import is_refused
 from kafkalog_reader.audits.recovery.outcome import FAILURES, StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.directories import PartitionDirectory
 
 
+_AS_USER: Final = "Make this plan as the user of the broker, who has permission"
 _REPAIR_FIRST: Final = "Repair that first (kafkalog verify says how), and make the plan again"
 
 
@@ -54,12 +56,13 @@ def unanswered(
 ) -> Unanswered:
     """The partition that has no plan for this reason; see ``why_unanswered`` for the others."""
     misplaced = () if _put_back_on(audit) else (each.directory for each in audit.replicas)
+    may_be_read = is_refused(reason)
     return Unanswered(
         name=f"{audit.topic or ''}-{audit.partition or 0}",
-        reason=reason,
+        reason=f"{reason}. {_AS_USER}" if may_be_read else reason,
         brokers=tuple(sorted({*brokers, *down})),
         failure=None if -1 in brokers else failure_of(audit),
-        unknown_copies=tuple(_placed(audit.unknown_copies)),
+        unknown_copies=() if may_be_read else tuple(_placed(audit.unknown_copies)),
         misplaced_copies=tuple(_placed(misplaced)) if audit.is_misplaced else (),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.quorum.commitment import Commitment, committed_offsets
+from kafkalog_reader.audits.quorum.metadata_copy import read_metadata_copy
 from kafkalog_reader.audits.quorum.record_text import RecordTexts
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.quorum.metadata_copy import LogEnd, MetadataCopy
     from kafkalog_reader.audits.quorum.quorum import Quorum
+    from kafkalog_reader.io.directories import PartitionDirectory
 
 _IDLE: Final = "NoOpRecord"
 MAX_CHANGES: Final = 1_000
@@ -93,6 +95,17 @@ def _ranges(quorum: Quorum, other: MetadataCopy, first: int) -> Iterator[LostRan
             records=dict(counts),
             changes=tuple(changes),
         )  # fmt: skip
+
+
+def is_idle_from(directory: PartitionDirectory, first: int) -> bool:
+    """Whether a copy has nothing but NoOpRecords from an offset on, whatever their number.
+
+    Raises:
+        LocatedError: a record contradicts the format.
+    """
+    copy = read_metadata_copy(directory)
+    found = RecordTexts(copy).between(first, copy.end.offset)
+    return {name for _, name, _ in found} == {_IDLE}
 
 
 def lost_offsets(ranges: tuple[LostRange, ...], commitment: Commitment) -> int:

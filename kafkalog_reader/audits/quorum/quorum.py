@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
 from kafkalog_reader.audits.election.missing_directories import missing_directories
 from kafkalog_reader.audits.integrity.partial_copy import had_metadata_log
+from kafkalog_reader.audits.integrity.refused_file import is_refused
 from kafkalog_reader.audits.quorum.metadata_batches import Parting, parting
 from kafkalog_reader.audits.quorum.metadata_copy import (
     MetadataCopy,
@@ -45,6 +46,16 @@ class UnreadCopy:
 
     directory: PartitionDirectory
     problem: str
+
+    @property
+    def node_id(self) -> int | None:
+        """Of the controller or broker; None if unknown."""
+        return self.directory.log_directory.broker_id
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether another user may read it."""
+        return is_refused(self.problem)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,13 +294,14 @@ def _read_quorum(
                 f"{shown(copy.directory.path)}: give only the one that it would start with, "
                 f"as in `{_without(copy, roots)}` or `{_without(first, roots)}`"
             )
+    known = {*nodes, *(each.node_id for each in unread)}
     named = [each for each in copies if each.voters is not None and each.voters.voters]
     newest = max(named, key=lambda each: each.end, default=None)
     voters = None if newest is None else newest.voters
     if voters is not None:
         held = {each.directory.log_directory.path for each in copies}
         held |= {each.directory.log_directory.path for each in unread}
-        spare = (each for each in roots if each.path not in held and each.broker_id not in nodes)
+        spare = (each for each in roots if each.path not in held and each.broker_id not in known)
         seats = [each.directory.log_directory for each in copies]
         seats = [each for each in seats if voters.voter_at(each.broker_id, each.directory_id)]
         emptied = {e.broker_id: e for e in reversed([*spare]) if _is_emptied(e, voters, seats)}
@@ -301,7 +313,7 @@ def _read_quorum(
         voters=voters,
         without_log=frozenset(
             each.broker_id for each in roots if each.broker_id is not None
-        ).difference(each.node_id for each in copies if each.node_id is not None),
+        ).difference(known, (each.node_id for each in copies)),
     )
 
 

@@ -19,6 +19,7 @@ from kafkalog_reader.audits.integrity.directory_findings import duplicate_findin
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
+from kafkalog_reader.audits.partition.being_deleted import deletion_findings
 from kafkalog_reader.audits.partition.commit_findings import commit_findings
 from kafkalog_reader.audits.partition.committed_offsets import with_commits
 from kafkalog_reader.audits.partition.difference_findings import with_indexes_kept
@@ -216,6 +217,9 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
         *skew_findings(audit),
         *_recoverability(audit),
     ]
+    if audit.deleting:  # nobody leads it again
+        found = [each for each in found if each.code not in _OF_SEVERAL]
+        found += deletion_findings(audit)
     for alone in audit.set_aside:  # by itself: it was not compared
         own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
         found += with_others(audit, own)

@@ -84,6 +84,11 @@ def plan_schema() -> Schema:
         "nextOffset": or_null(INTEGER),
         **typed(BOOLEAN, "isCommitted", "mayBeElsewhere"),
     }
+    deleted = {
+        "topic": TEXT,
+        "partition": INTEGER,
+        **typed(list_of(INTEGER), "markedOn", "liveOn"),
+    }
     return {
         "$schema": DIALECT,
         "title": "kafkalog plan --format json",
@@ -95,6 +100,7 @@ def plan_schema() -> Schema:
                 "brokers": list_of(INTEGER),
                 "lost": lost,
                 "lostAlready": list_of(object_of(lost_already)),
+                "deleted": list_of(object_of(deleted)),
                 "startOrder": list_of(list_of(INTEGER)),
                 "replacedCopies": list_of(object_of(replaced)),
                 "partitions": list_of(object_of(choice)),

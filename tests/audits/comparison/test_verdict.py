@@ -172,12 +172,17 @@ def test_wrong_checksums(count: int, alone: int, expected: Verdict) -> None:
         pytest.param(region(end=ScanEnd.ZEROS), Verdict.DAMAGED_RECOVERABLE, id="zeros_inside"),
         pytest.param(region(end=ScanEnd.REFUSED), Verdict.UNDECIDABLE, id="not_permitted"),
         pytest.param(
-            region(end=ScanEnd.UNKNOWN_MAGIC, magic=3, begins=True),
+            region(9, None, end=ScanEnd.UNKNOWN_MAGIC, magic=3, begins=True),
             Verdict.UNDECIDABLE,
             id="next_format",
         ),
         pytest.param(
-            region(end=ScanEnd.UNKNOWN_MAGIC, magic=3),
+            region(end=ScanEnd.UNKNOWN_MAGIC, magic=3, begins=True),
+            Verdict.DAMAGED_RECOVERABLE,
+            id="next_format_before_known_ones",
+        ),
+        pytest.param(
+            region(9, None, end=ScanEnd.UNKNOWN_MAGIC, magic=3),
             Verdict.DAMAGED_RECOVERABLE,
             id="next_format_where_no_batch_begins",
         ),

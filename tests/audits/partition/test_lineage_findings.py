@@ -12,6 +12,7 @@ from fixtures.synthetic.scenario import Held, Scenario, held, scenario
 from kafkalog_reader.audits.catalogue.actions import WRITE_EPOCHS
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.auditor import audit_partition
+from kafkalog_reader.audits.partition.newest_leader import newest_leader
 from kafkalog_reader.audits.partition.partition_unit import partition_units
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
@@ -108,7 +109,7 @@ def test_a_named_leader_with_a_shorter_log_will_cut_the_others(tmp_path: Path) -
     longer, leader = held("x@0/e2 y@1/e2", "2:0", 1), held("x@0/e2", "2:0", 1)
     audit = audited(tmp_path, state_of(longer, longer, leader, leader=2))
     assert audit.verdict is Verdict.PENDING_TRUNCATION
-    assert audit.newest is audit.replicas[2]
+    assert newest_leader(audit) is audit.replicas[2]
     assert [each.bounds.superseded for each in audit.replicas] == [1, 1, None]
 
 

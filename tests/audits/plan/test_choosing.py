@@ -12,6 +12,7 @@ from fixtures.synthetic import SCENARIOS
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.plan import plan_of
+from kafkalog_reader.audits.plan.plan_basis import PlanBasis
 from kafkalog_reader.report.plan_step import StepKind
 from kafkalog_reader.report.plan_steps import plan_steps
 from tests.audits.conftest import audit_of
@@ -36,7 +37,7 @@ def test_a_copy_that_stays_different_keeps_its_records_until_it_is_repaired(
     assert choice.apart == (1,)
     (lost,) = choice.lost
     assert (lost.brokers, lost.first_offset, lost.next_offset) == ((1,), 0, 1)
-    save, *starts, removed, added = plan_steps(plan_of([choice], paths=["p"]))
+    save, *starts, removed, added = plan_steps(plan_of([choice], PlanBasis(paths=("p",))))
     assert save.kind is StepKind.SAVE
     assert save.commands[0].startswith("kafkalog salvage p --topic t --partition 0 ")
     assert [each.lost for each in starts] == [()] * len(starts)
@@ -64,7 +65,7 @@ def test_what_a_different_copy_truncates_is_lost_when_it_starts(audited: Audited
     assert (choice.leader, choice.apart) == (0, (1,))
     (lost,) = choice.lost
     assert (lost.brokers, lost.first_offset, lost.next_offset) == ((1,), 3, 5)
-    steps = plan_steps(plan_of([choice], paths=["p"]))
+    steps = plan_steps(plan_of([choice], PlanBasis(paths=("p",))))
     (losing,) = (each for each in steps if each.lost)
     assert (losing.kind, losing.brokers, losing.lost) == (StepKind.START, (1,), ((choice, lost),))
 
@@ -74,7 +75,7 @@ def test_a_follower_that_refuses_the_leaders_batch_is_moved_aside(tmp_path: Path
     choice = scenario(tmp_path, "m8", wanted=1)
     assert choice.leader == 1
     assert choice.set_aside == {0}
-    kinds = [step.kind for step in plan_steps(plan_of([choice], paths=["p"]))]
+    kinds = [step.kind for step in plan_steps(plan_of([choice], PlanBasis(paths=("p",))))]
     assert kinds.count(StepKind.MOVE_ASIDE) == 1
     assert kinds.index(StepKind.MOVE_ASIDE) < kinds.index(StepKind.START)
 
@@ -85,7 +86,7 @@ def test_a_leader_that_forgot_an_epoch_is_named_before_it_starts(audited: Audite
     choice = choice_of(audited(forgot, empty, clean=(0, 1)))
     assert isinstance(choice, Choice)
     assert (choice.leader, choice.refetching) == (0, (1,))
-    steps = plan_steps(plan_of([choice], paths=["p"]))
+    steps = plan_steps(plan_of([choice], PlanBasis(paths=("p",))))
     kinds = [each.kind for each in steps]
     at = kinds.index(StepKind.WRITE_FILE)
     assert kinds[at + 1] is StepKind.START
@@ -104,7 +105,7 @@ def test_equal_copies_want_nothing(audited: Audited) -> None:
     choice = choice_of(audited(replica("a@0/e0"), replica("a@0/e0")))
     assert isinstance(choice, Choice)
     assert not choice.others
-    assert not plan_of([choice], paths=["p"]).has_work
+    assert not plan_of([choice], PlanBasis(paths=("p",))).has_work
 
 
 def test_a_chosen_leader_that_lacks_an_offset_costs_the_copies_that_have_it(
@@ -122,7 +123,7 @@ def test_a_chosen_leader_that_lacks_an_offset_costs_the_copies_that_have_it(
     (lost,) = choice.lost
     assert (lost.brokers, lost.first_offset, lost.next_offset) == ((0, 1), 1, 2)
     assert lost.records.known == 1
-    save, *steps = plan_steps(plan_of([choice], paths=["p"]))
+    save, *steps = plan_steps(plan_of([choice], PlanBasis(paths=("p",))))
     assert save.kind is StepKind.SAVE
     assert "--replica broker:0 --from-offset 1" in save.commands[0]
     (gone,) = [step for step in steps if step.lost]
@@ -141,7 +142,7 @@ def test_an_outvoted_copy_is_moved_aside_before_its_broker_starts(audited: Audit
         ((2,), 1, 2),
         ((2,), 2, 3),
     ]
-    steps = [*plan_steps(plan_of([choice], paths=["p"]))]
+    steps = [*plan_steps(plan_of([choice], PlanBasis(paths=("p",))))]
     kinds = [step.kind for step in steps]
     assert StepKind.REMOVE not in kinds
     (aside,) = (step for step in steps if step.kind is StepKind.MOVE_ASIDE)

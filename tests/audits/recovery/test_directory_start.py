@@ -615,3 +615,19 @@ def test_two_future_copies_stop_the_broker(tmp_path: Path) -> None:
     (recovery,) = kafkalog_reader.open(str(tmp_path)).table("recoveries").to_arrow().to_pylist()
     assert recovery["outcome"] == "brokerAborts"
     assert "two directories of one partition" in recovery["reason"]
+
+
+@pytest.mark.parametrize("is_clean", [False, True])
+def test_a_log_without_segments_loads_empty(is_clean: bool, tmp_path: Path) -> None:
+    """LogLoader#load creates a segment at the log start: nothing is read, cut or torn."""
+    directory = write_small(tmp_path, is_clean=is_clean, recovery_point=0, log_start=7)
+    for path in directory.glob("0*"):
+        path.unlink()
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery), recovery.sound_end_offset) == (
+        StartOutcome.LOADS,
+        7,
+        7,
+    )
+    assert (recovery.segments_read, recovery.bytes_cut, recovery.rebuild) == ((), 0, None)
+    assert recovery.readable_in_torn_batch == (0, 0)
