@@ -148,6 +148,7 @@ def state(topic_id: str, offset: int, **changed: Any) -> dict[str, Any]:
         "clusterId": "c", "topic": "t", "partition": 0, "topicId": topic_id, "offset": offset,
         "timestamp": offset, "change": "changed", "snapshotEndOffset": None, "leader": 1,
         "leaderEpoch": 0, "isRecovering": False, "replicas": [1, 2], "isr": [1, 2],
+        "addingReplicas": [], "removingReplicas": [],
         "eligibleLeaderReplicas": [], **changed,
     }  # fmt: skip
 
