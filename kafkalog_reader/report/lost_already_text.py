@@ -104,7 +104,7 @@ def _not_here(plan: Plan) -> str:
 
 def not_here_names(plan: Plan) -> str:
     """Partitions of which only disks may have copies that were not supplied; empty if none."""
-    found = [(e.topic, e.partition) for e in plan.lost_already if e.may_be_elsewhere]
+    found = [(e.topic, e.partition) for e in plan.lost_already if e.is_whole and e.may_be_elsewhere]
     return several_names(found) if found else ""
 
 
@@ -118,13 +118,16 @@ def _lost_ranges(lost: Sequence[LostAlready]) -> str:
     )
     names = [*dict.fromkeys(each.name for each in lost)]
     where = f"{names[0]} {_offsets(lost)}" if len(names) == 1 else several_text(names)
+    already = "Lost already, whatever starts"
+    if all(each.may_be_elsewhere for each in lost):
+        already = "Lost already, unless a copy that was not supplied has them"
     if any(each.is_end for each in lost):
         return shown(
-            f"Lost already, whatever starts: {records_text(count)} known{committed} ({where}), "
+            f"{already}: {records_text(count)} known{committed} ({where}), "
             "and more may have come after them; no supplied copy holds any of it."
         )
     return shown(
-        f"Lost already, whatever starts: up to {records_text(count)}{committed} ({where}), which "
+        f"{already}: up to {records_text(count)}{committed} ({where}), which "
         "no supplied copy holds."
     )
 

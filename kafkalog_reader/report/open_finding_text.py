@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import SUPPLY_WHAT_IS_MISSING
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
@@ -64,6 +65,11 @@ def open_finding_texts(plan: Plan) -> list[str]:
     return [f"{_head(same[0])} {text}" for same, text in _paragraphs(plan.open_findings)]
 
 
+def _is_supplied_first(found: OpenFinding) -> bool:
+    """Whether ``replica-diff`` would only ask for what was not supplied, as the plan does."""
+    return found.code in _MISSING or found.actions[:1] == (SUPPLY_WHAT_IS_MISSING,)
+
+
 def _head(found: OpenFinding) -> str:
     return f"{found.code} {SEVERITY_WORDS[found.severity]}"
 
@@ -118,8 +124,9 @@ def several_text(names: Sequence[str]) -> str:
 def _more_lines(plan: Plan, columns: int) -> Iterator[Line]:
     """The commands that print what to do first; without any, what the worst finding means."""
     of_partitions = [each for each in plan.open_findings if each.log_directory is None]
-    names = list(dict.fromkeys(each.name for each in of_partitions if each.name in plan.advised))
-    is_missing = all(each.code in _MISSING for each in of_partitions)
+    others = [each for each in of_partitions if not _is_supplied_first(each)]
+    names = list(dict.fromkeys(each.name for each in others if each.name in plan.advised))
+    is_missing = not others
     is_next = not plan.has_work and plan.choices and not plan.unanswered
     start = ""
     if is_next:

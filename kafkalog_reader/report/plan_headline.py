@@ -125,7 +125,7 @@ def _order(plan: Plan) -> str:
         taken = lost_words(lost) if lost else "no record"
         return f"Starting broker {broker} removes {taken}."
     is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
-    is_partial |= any(each.may_be_elsewhere for each in plan.lost_already)
+    is_partial |= any(each.may_be_elsewhere and each.is_whole for each in plan.lost_already)
     is_partial |= bool(plan.went_back or plan.empty_directories or [*older_disk_texts(plan)])
     is_partial |= bool(plan.running)
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
@@ -200,7 +200,8 @@ def _but(plan: Plan) -> str:
         return "as far as these files show"
     if _is_metadata_unsound(plan):
         return f"but {_METADATA_UNSOUND}"
-    if all(each.code in _MISSING or each in plan.empty_directories for each in plan.open_findings):
+    others = [each for each in plan.open_findings if not each.is_lost]
+    if others and all(each.code in _MISSING or each in plan.empty_directories for each in others):
         return "but not every replica is here"
     of_directories = all(each.log_directory is not None for each in plan.open_findings)
     return f"but not every {'log directory' if of_directories else 'copy'} is sound"

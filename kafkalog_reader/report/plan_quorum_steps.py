@@ -54,6 +54,11 @@ def with_quorums(plan: Plan, answer: str) -> str:
         )
         others = "it is" if count == 1 else "the others are"
         lost = f"if {others} lost, do first what kafkalog quorum says"
+        if not each.quorum.seated and not each.quorum.unread:
+            lost = (
+                "supply the log directories of the controllers, too; if they are lost, do first "
+                "what kafkalog quorum says"
+            )
         if plan.has_work:
             answer = f"NO QUORUM: {why}; {lost}. Then {answer[0].lower()}{answer[1:]}"
         else:

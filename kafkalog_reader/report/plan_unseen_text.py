@@ -30,7 +30,9 @@ def unseen_texts(plan: Plan) -> list[str]:
         for unseen, of_same in names.items()
     ]
     if any(each.role is UnseenRole.ALL_IN_SYNC for each in names):
-        texts.append(_if_lost_for_ever(is_one_broker=plan.is_one_broker))
+        of_these = {each for names_of in names.values() for each in names_of}
+        is_known = any(each.name in of_these for each in plan.lost_already)
+        texts.append(_if_lost_for_ever(is_one_broker=plan.is_one_broker, is_known=is_known))
     return texts
 
 
@@ -64,14 +66,16 @@ def _unseen_text(unseen: Unseen, alone: Sequence[int]) -> str:
     )
 
 
-def _if_lost_for_ever(*, is_one_broker: bool) -> str:
+def _if_lost_for_ever(*, is_one_broker: bool, is_known: bool) -> str:
     if is_one_broker:
         return (
             "If such copies are lost for ever, make the plan with the log directories of all other "
             "brokers that are left."
         )
+    how_much = ". Nothing shows how much that is"
+    if is_known:
+        how_much = ": at least what is called lost already above, and nothing shows how much more"
     return (
         "If such copies are lost for ever, follow the steps: an unclean election, and then an "
-        "empty log directory. What only they had is lost then. Nothing shows how much that is, but "
-        "groups that committed above the new log ends (kafkalog groups) show that there was more."
+        f"empty log directory. What only they had is lost then{how_much}."
     )

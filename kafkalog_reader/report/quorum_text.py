@@ -224,7 +224,7 @@ def _committed_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     text = f"Committed: {known}"
     if high > low:
         more = f"that at offset {low:,}" if high == low + 1 else f"those up to offset {high - 1:,}"
-        text += f", possibly {more}, too" if low else f", possibly {more}"
+        text += f", possibly {more}"
     if unknown and quorum.rolled_back.lost_end:
         text += "; more were, which no copy has"
     elif unknown:

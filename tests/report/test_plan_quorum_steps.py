@@ -31,8 +31,9 @@ def test_an_order_of_brokers_does_not_reassure_without_a_leader_of_controllers(
 ) -> None:
     brokers = sorted(FORKED.glob("broker-*"))
     assert first_lines(capfd, "plan", *brokers).startswith(
-        "NO QUORUM: 0 of 1 voter can start with these files, and it takes 1; if it is lost, do "
-        "first what kafkalog quorum says. Then start brokers 1 and 2, then broker 0."
+        "NO QUORUM: 0 of 1 voter can start with these files, and it takes 1; supply the log "
+        "directories of the controllers, too; if they are lost, do first what kafkalog quorum "
+        "says. Then start brokers 1 and 2, then broker 0."
     )
     assert first_lines(capfd, "plan", FORKED).startswith("Start brokers 1 and 2, then broker 0.")
 
@@ -43,8 +44,11 @@ def test_controllers_that_were_not_supplied_are_named_where_nothing_is_to_be_don
     brokers = sorted(HEALED.glob("broker-*"))
     said = first_lines(capfd, "plan", *brokers)
     assert said.startswith("Nothing to do: start brokers 0, 1 and 2 in any order.")
-    assert said.endswith("But 0 of 1 voter can start with these files, and it takes 1 to elect a "
-                         "leader: if it is lost, do first what kafkalog quorum says.")  # fmt: skip
+    assert said.endswith(
+        "But 0 of 1 voter can start with these files, and it takes 1 to elect a leader: supply the "
+        "log directories of the controllers, too; if they are lost, do first what kafkalog quorum "
+        "says."
+    )
     assert "voter" not in first_lines(capfd, "plan", HEALED)
     assert "voter" not in first_lines(capfd, "plan", brokers[0])
 

@@ -10,9 +10,11 @@ from kafkalog_reader.audits.catalogue.actions import (
     FINISH_COPY,
     LOOK_FOR_A_COPY,
     RESTORE_OLD_SEGMENTS,
+    SET_NO_OFFSET_YET,
 )
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
+from kafkalog_reader.audits.catalogue.commit_rules import COMMIT_BEYOND_END
 from kafkalog_reader.audits.catalogue.input_rules import REPLICA_NOT_SUPPLIED
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
@@ -38,8 +40,8 @@ class LostAlready:
         first_offset, next_offset: half-open; of a partition without any copy, the end may be
             unknown.
         is_committed: whether it is certain that the records were committed.
-        is_end: whether checkpoints name them above the end of every copy: how far the log reached
-            is unknown.
+        is_end: whether checkpoints name them, or groups committed them, above the end of every
+            copy: how far the log reached is unknown.
     """
 
     topic: str
@@ -87,6 +89,7 @@ def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostA
             next_offset=following,
             is_committed=any(committed),
             is_end=following > end,
+            may_be_elsewhere=bool(audit.without_copy),
         )
         before = lost[-1] if lost else None
         if before is not None and (before.next_offset, before.is_committed, before.is_end) == (
@@ -130,8 +133,15 @@ def lost_whole(found: Finding) -> Iterator[LostAlready]:
 
 
 def is_lost_end(found: Finding, end: int) -> bool:
-    """Whether a checkpoint proves offsets that are above the end of every copy."""
-    return found.code in _LOST_ENDS and found.severity == "C" and (found.next_offset or 0) > end
+    """Whether a checkpoint, or what a group committed, shows offsets above the end of every copy.
+
+    Consumers read below the high watermark: what they read was committed.
+    """
+    if found.code == COMMIT_BEYOND_END:  # unless a repair may bring the records back
+        shows = is_severe(found) and SET_NO_OFFSET_YET not in found.actions[:1]
+    else:
+        shows = found.code in _LOST_ENDS and found.severity == "C"
+    return shows and (found.next_offset or 0) > end
 
 
 def _end(audit: PartitionAudit) -> int:

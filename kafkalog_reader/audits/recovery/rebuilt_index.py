@@ -63,7 +63,6 @@ def rebuild_index(walk: BatchWalk, base_offset: int, config: LogConfig) -> Rebui
     for batches in walk:
         newest = running_maximum(np.append(greatest[0], batches.max_timestamp))
         rises = np.flatnonzero(newest[1:] > newest[:-1])
-        batch = 0
         while True:
             # The next batch that starts more than an interval after the last indexed one.
             after = last_indexed + config.index_interval

@@ -13,6 +13,7 @@ import kafkalog_reader
 from fixtures.builder import data_batch, replica
 from fixtures.synthetic.consumer_groups import IN_PLACE, PARTITIONS, STATES, Committed, GroupState
 from kafkalog_reader.cli.groups import groups_command
+from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.format.record import Record
@@ -72,6 +73,27 @@ def commands_and_actions(root: Path, code: str) -> tuple[bool, list[str]]:
     text = CliRunner().invoke(verify_command, [str(root)], standalone_mode=False).stdout
     (row,) = (row for row in findings(root) if row["code"] == code)
     return "--reset-offsets" in text, row["actions"]
+
+
+def test_every_command_says_that_what_a_group_read_is_gone(tmp_path: Path) -> None:
+    """A consumer reads below the high watermark: offsets 2 to 6 were committed."""
+    log = replica("a@0/e0 b@1/e0", high_watermark=2)
+    commit = Committed(group="g", offset=7, leader_epoch=0)
+    root = str(GroupState(id="", what="", replicas={0: log}, commits=[commit]).write(tmp_path))
+    said = []
+    for command in (verify_command, replica_diff, plan_command):
+        answer = CliRunner().invoke(command, [root], standalone_mode=False)
+        assert answer.return_value == 1
+        said.append(" ".join(answer.stdout.split()))
+    assert all("group g has committed offset 7, above the log end, 2" in each for each in said)
+    *_, planned = said
+    assert "5 records known (t-0 offsets 2–6), and more may have come after them" in planned
+    answer = CliRunner().invoke(plan_command, [root, "--format", "json"], standalone_mode=False)
+    (lost,) = json.loads(answer.stdout)["lostAlready"]
+    assert lost == {
+        "topic": "t", "partition": 0, "firstOffset": 2, "nextOffset": 7, "isCommitted": False,
+        "mayBeElsewhere": False,
+    }  # fmt: skip
 
 
 def test_no_offset_is_set_while_the_end_of_the_log_is_only_compressed(tmp_path: Path) -> None:

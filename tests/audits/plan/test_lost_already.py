@@ -10,10 +10,16 @@ from kafkalog_reader.audits.integrity.finding import finding
 from kafkalog_reader.audits.plan.lost_already import lost_already
 
 HIGH_WATERMARK, RECOVERY_POINT, MISSING = "KL-304", "KL-305", "KL-524"
+COMMIT_BEYOND_END = "KL-801"
 SEGMENT_GAP, OFFSET_GAP = "KL-403", "KL-111"
 
 
-def audit_of(*ends: int, torn: int = 0, unmerged: tuple[tuple[int, int], ...] = ()) -> Any:
+def audit_of(
+    *ends: int,
+    torn: int = 0,
+    unmerged: tuple[tuple[int, int], ...] = (),
+    without_copy: tuple[int, ...] = (),
+) -> Any:
     return cast(
         "Any",
         SimpleNamespace(
@@ -21,6 +27,7 @@ def audit_of(*ends: int, torn: int = 0, unmerged: tuple[tuple[int, int], ...] = 
             merge=SimpleNamespace(lost=unmerged),
             replicas=[SimpleNamespace(bounds=SimpleNamespace(known=4))],
             partition=3,
+            without_copy=without_copy,
             everyone=[SimpleNamespace(log_end=end) for end in ends],
             readable_after_end=(max(ends), max(max(ends), torn)),
         ),
@@ -95,3 +102,20 @@ def test_nothing_is_lost_yet_where_a_renamed_file_may_be_the_missing_segment() -
     renamed = finding("KL-003", "", severity="H", actions=(RESTORE_OLD_SEGMENTS,))
     assert lost_already(audit_of(3), [lost, renamed]) == ()
     assert lost_already(audit_of(3), [lost, finding("KL-003", "t-3/notes")])
+
+
+def test_what_a_group_read_above_every_end_is_lost() -> None:
+    """A consumer reads below the high watermark, so that 9 was a committed end."""
+    above = finding(COMMIT_BEYOND_END, "", offsets=(3, 9))
+    (lost,) = lost_already(audit_of(3, 5), [above])
+    assert (lost.first_offset, lost.next_offset, lost.is_end) == (5, 9, True)
+    assert not lost.may_be_elsewhere
+    assert lost_already(audit_of(3, 9), [above]) == ()
+    went_on = finding(COMMIT_BEYOND_END, "", severity="L", offsets=(3, 9))
+    assert lost_already(audit_of(3, 5), [went_on]) == ()
+
+
+def test_a_broker_that_was_not_supplied_may_have_what_no_copy_has() -> None:
+    above = finding(HIGH_WATERMARK, "", offsets=(3, 9))
+    (lost,) = lost_already(audit_of(3, 5, without_copy=(7,)), [above])
+    assert lost.may_be_elsewhere

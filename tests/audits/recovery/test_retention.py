@@ -82,6 +82,7 @@ def test_a_start_is_right_after_the_newest_record_but_not_after_the_files() -> N
     assert modified_at(files) == NOW
     found = start_time(files, StartRule())
     assert (found.milliseconds, found.source) == (7, "the time of the newest record")
+    assert not found.is_given
 
 
 @pytest.mark.parametrize("newest", [-1, 0, NOW, NOW + 1])

@@ -78,6 +78,9 @@ def test_the_greatest_offset_of_a_part_need_not_be_its_last(tmp_path: Path) -> N
     parts = split(tmp_path, [0, 4, 2, LAST + 9, LAST + 12, LAST + 10])
     found = [(p.recovered.next_offset, p.recovered.greatest_offset) for p in parts if p.recovered]
     assert found == [(3, 4), (LAST + 11, LAST + 12)]
+    first, _ = split(tmp_path, [0, LAST + 1])
+    assert first.recovered is not None
+    assert first.recovered.greatest_offset == 0
 
 
 def test_each_part_has_the_greatest_timestamp_of_its_own_batches(tmp_path: Path) -> None:
