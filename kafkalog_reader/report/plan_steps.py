@@ -306,8 +306,15 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
     texts += [text for each in start.settled for text in _worse_leaders(each.choice)]
     is_last = number == len(plan.order.starts) - 1 and not plan.empty_directories
     checks = tuple(_leader_checks(start))
-    if number == len(plan.order.starts) - 1 and plan.empty_directories:
+    is_unled = number == len(plan.order.starts) - 1 and _may_stay_without_leader(plan)
+    if is_unled or (number == len(plan.order.starts) - 1 and plan.empty_directories):
         checks += (_LED,)
+    if is_unled:
+        texts.append(
+            "If a partition has no leader after this, its in-sync replicas are on brokers that are "
+            "not here. If they cannot come back, hold an unclean election of it "
+            "(kafka-leader-election.sh): what only they had is lost."
+        )
     if is_last and not plan.is_one_broker:
         checks += (IN_SYNC,)
     unclean = tuple(each.choice for each in start.settled if each.may_lack_leader)
@@ -327,6 +334,17 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
         checks=checks,
         election=election,
         lost=gone,
+    )
+
+
+def _may_stay_without_leader(plan: Plan) -> bool:
+    """Whether in-sync replicas of a partition that nobody waits for may be on absent brokers."""
+    settled = {each.choice.name for start in plan.order.starts for each in start.settled}
+    return not plan.is_one_broker and any(
+        each.name not in settled
+        and set(each.paths) < set(plan.brokers)
+        and each.may_lack_leader(each.paths)
+        for each in plan.choices
     )
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SEVERE: Final = "CH"
 HIGH_WATERMARK_ABOVE_END: Final = "KL-304"
+SET_ASIDE: Final = "KL-417"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +93,7 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
         compared=frozenset(
             (each["code"], each["severity"]) for row in documents for each in row["findings"]
         ),
-        records_cut=_records_cut(paths),
+        records_cut=_records_cut(paths, rows),
         planned=frozenset((each["code"], each["severity"]) for each in plan["findings"]),
         has_steps=bool(plan["steps"]),
         is_node_unknown=any("node id of" in each["reason"] for each in plan["unanswered"]),
@@ -249,8 +250,19 @@ def recoveries(*paths: str) -> list[dict[str, Any]]:
         logging.getLogger("kafkalog_reader").disabled = False
 
 
-def _records_cut(paths: Sequence[str]) -> int | None:
+def _records_cut(paths: Sequence[str], found: Sequence[dict[str, Any]]) -> int | None:
+    """Records that the next starts take, without copies of deleted topics and left-over ones."""
+    harmless = {
+        (each["brokerId"], each["topic"], each["partition"])
+        for each in found
+        if each["code"] == SET_ASIDE and each["severity"] == "I"
+    }
     try:
-        return sum(row["recordsCut"] or 0 for row in recoveries(*paths))
+        return sum(
+            row["recordsCut"] or 0
+            for row in recoveries(*paths)
+            if row["outcome"] != "stray"
+            or (row["brokerId"], row["topic"], row["partition"]) not in harmless
+        )
     except LocatedError:
         return None

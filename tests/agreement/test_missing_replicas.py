@@ -116,7 +116,7 @@ def test_a_copy_outside_the_isr_is_not_sound(
         assert "KL-012" in text
         assert (
             "broker 0 is outside the in-sync replicas (brokers 1 and 2), and ends at leader epoch "
-            "0, before 1"
+            "0, before 1: only the in-sync replicas surely have every committed record"
         ) in text
 
 

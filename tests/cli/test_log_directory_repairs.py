@@ -515,8 +515,9 @@ def test_no_copy_is_moved_where_none_is_sound(state: Path, run: Run) -> None:
     assert shell_commands(verified.out + planned.out) == []
     assert "→ do not start these brokers yet" in verified.out
     words = " ".join(planned.out.split())
-    assert "broker 100: ./controller-100/__cluster_metadata-0/" in words
-    assert "a start keeps the newest snapshot" in words
+    assert "KL-101 CRITICAL __cluster_metadata-0: broker 0: ./broker-0/" in words
+    assert "the checksum of a batch is wrong (3 more, --format json has each)" in words
+    assert "correct one flipped bit in the log of node 100" in words
 
 
 def test_a_marker_that_the_log_contradicts_is_moved_out(state: Path, run: Run) -> None:

@@ -354,6 +354,20 @@ def test_without_a_metadata_log_elections_are_unclean_and_conditional(
     assert "in-sync replicas (ISR) of 1 partition are unknown" in text
 
 
+@pytest.mark.parametrize("is_on_both", [False, True])
+def test_a_partition_that_no_start_waits_for_may_lack_its_leader(
+    run: Run, tmp_path: Path, is_on_both: bool
+) -> None:
+    """Its in-sync replica may be on a broker that was not supplied: real 2.8.2 elected nobody."""
+    root = write(
+        tmp_path,
+        {1: {"a": LONG, **({"b": SHORT} if is_on_both else {})}, 2: {"a": SHORT, "b": SHORT}},
+    )
+    text = run("plan", root).out
+    assert ("--unavailable-partitions" in text) is not is_on_both
+    assert ("hold an unclean election of it" in " ".join(text.split())) is not is_on_both
+
+
 def test_one_broker_answers_what_its_start_takes(run: Run, tmp_path: Path) -> None:
     write(tmp_path, {1: {"a": LONG}}, committed=3)
     whole = run("plan", tmp_path / "broker-1")

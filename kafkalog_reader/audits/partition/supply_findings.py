@@ -265,8 +265,8 @@ def _outside(audit: PartitionAudit, unseen: Sequence[int]) -> str:
     older = f", and {'ends' if is_one else 'end'} at leader epoch {ends}, before {epoch}"
     return (
         f"{joined_names(audit.everyone)} {'is' if is_one else 'are'} outside the in-sync replicas "
-        f"({joined_ids(unseen)}){older if ends < epoch else ''}: those hold every committed "
-        "record, and what was supplied may lack some"
+        f"({joined_ids(unseen)}){older if ends < epoch else ''}: only the in-sync replicas "
+        "surely have every committed record, and what was supplied may lack some"
     )
 
 
