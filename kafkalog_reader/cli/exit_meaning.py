@@ -47,7 +47,8 @@ EXIT_MEANINGS: Final = {
     "replica-diff": _AUDIT,
     "plan": ExitMeaning(
         found="verify and replica-diff end with 1 for the same paths, if brokers must start in an "
-        "order, if something is lost, or if paths were given with each other's node ids",
+        "order, if something is lost, if too few voters can start for a majority of the "
+        "controllers, or if paths were given with each other's node ids",
         trouble="verify and replica-diff end with 2, or, if they end with 0, if a partition has no "
         "plan",
     ),

@@ -45,6 +45,10 @@ _QUORUM: Final = (
     "The copies of the metadata log differ, as those of a running quorum do. If the controllers "
     "are stopped, kafkalog quorum, with the same paths, shows which can be elected."
 )
+_WITHOUT_CONTROLLERS: Final = (
+    "No controller is in these files. If the controllers are lost, start no broker: kafkalog "
+    "quorum, with the same paths, says how to get a leader."
+)
 _KINDS_SHOWN: Final = 5
 _LINES_SHOWN: Final = 45
 """Maximum lines of kinds that are shown in full: the whole report then fits on a screen."""
@@ -79,7 +83,7 @@ class Report:
         self._ended = ExitStatus()
         self._replicas = self._batches = self._bytes = 0
         self._undecided: list[str] = []
-        self._is_quorum_uneven = False
+        self._is_quorum_uneven = self._is_without_controllers = False
         self._found: list[tuple[Finding, dict[str, Any]]] = []
         self._places: set[tuple[object, ...]] = set()
         self._started = started
@@ -104,6 +108,7 @@ class Report:
         self._replicas += verification.replicas
         self._undecided += verification.undecided
         self._is_quorum_uneven |= verification.is_quorum_uneven
+        self._is_without_controllers |= verification.is_without_controllers
         self._ended.add(
             (each for each, _ in verification.findings), reason="; ".join(verification.undecided)
         )
@@ -178,7 +183,8 @@ class Report:
             for each, row in self._found
             if each.code == LAGGING_REPLICA and row["topic"] != METADATA_TOPIC
         }
-        if not found and not lagging and not self._is_quorum_uneven:
+        of_quorum = self._is_quorum_uneven or self._is_without_controllers
+        if not found and not lagging and not of_quorum:
             return
         yield ()
         members = (each for kind in found for one in kind.incidents for each in one.members)
@@ -189,6 +195,8 @@ class Report:
             yield from wrapped(_ORDER.format(plural(len(lagging), "partition")), columns)
         if self._is_quorum_uneven:
             yield from wrapped(_QUORUM, columns)
+        if self._is_without_controllers:
+            yield from wrapped(_WITHOUT_CONTROLLERS, columns)
         if found:
             yield (Span(f"What it means: kafkalog explain {found[0].headline.code}"),)
 

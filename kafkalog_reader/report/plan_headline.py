@@ -146,7 +146,8 @@ def _order(plan: Plan) -> str:
         return f"No start and no election loses {what}, {_but(plan)}."
     if not plan.has_work:
         what = "No whole record" if plan.tails else "Nothing"
-        return f"Nothing to do: {order}. {what} is lost."
+        order = order if plan.lacking_quorums else f"nothing to do: {order}"
+        return f"{order[0].upper()}{order[1:]}. {what} is lost."
     order = f"{order[0].upper()}{order[1:]}."
     but = f", {_but(plan)}" if plan.open_findings else ""
     if not lost and plan.unreadable:

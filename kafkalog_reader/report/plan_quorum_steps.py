@@ -43,10 +43,9 @@ def with_quorums(plan: Plan, answer: str) -> str:
             )
         else:
             answer += f" But the controllers {risk}: start them as kafkalog quorum says."
-    for each in () if plan.is_one_broker else plan.quorums:
+    for each in plan.lacking_quorums:
         voters = each.quorum.voters
-        if voters is None or not each.is_short_of_voters:
-            continue
+        assert voters is not None
         count = len(voters.voters)
         why = (
             f"{len(each.quorum.startable)} of {count} voter{'' if count == 1 else 's'} can start "
@@ -59,10 +58,7 @@ def with_quorums(plan: Plan, answer: str) -> str:
                 "supply the log directories of the controllers, too; if they are lost, do first "
                 "what kafkalog quorum says"
             )
-        if plan.has_work:
-            answer = f"NO QUORUM: {why}; {lost}. Then {answer[0].lower()}{answer[1:]}"
-        else:
-            answer += f" But {why} to elect a leader: {lost}."
+        answer = f"NO QUORUM: {why}; {lost}. Then {answer[0].lower()}{answer[1:]}"
     return answer
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fixtures import captures
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
-from kafkalog_reader.cli.run import status
+from kafkalog_reader.cli.run import CLEAN, FOUND, status
 from tests.audits.quorum.test_rolled_back import BEHIND, FULL, NEW, OLD, write
 
 if TYPE_CHECKING:
@@ -38,19 +38,34 @@ def test_an_order_of_brokers_does_not_reassure_without_a_leader_of_controllers(
     assert first_lines(capfd, "plan", FORKED).startswith("Start brokers 1 and 2, then broker 0.")
 
 
-def test_controllers_that_were_not_supplied_are_named_where_nothing_is_to_be_done(
+def test_controllers_that_were_not_supplied_come_first_where_nothing_is_to_be_done(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
+    """The same files are left where all controllers are lost: then no broker may start."""
     brokers = sorted(HEALED.glob("broker-*"))
-    said = first_lines(capfd, "plan", *brokers)
-    assert said.startswith("Nothing to do: start brokers 0, 1 and 2 in any order.")
-    assert said.endswith(
-        "But 0 of 1 voter can start with these files, and it takes 1 to elect a leader: supply the "
-        "log directories of the controllers, too; if they are lost, do first what kafkalog quorum "
-        "says."
+    assert first_lines(capfd, "plan", *brokers) == (
+        "NO QUORUM: 0 of 1 voter can start with these files, and it takes 1; supply the log "
+        "directories of the controllers, too; if they are lost, do first what kafkalog quorum "
+        "says. Then start brokers 0, 1 and 2 in any order. Nothing is lost."
     )
+    assert status(kafkalog, ["plan", *map(str, brokers)]) == FOUND
+    assert status(kafkalog, ["plan", str(HEALED)]) == CLEAN
+    capfd.readouterr()
     assert "voter" not in first_lines(capfd, "plan", HEALED)
     assert "voter" not in first_lines(capfd, "plan", brokers[0])
+
+
+def test_verify_mentions_that_no_controller_was_supplied(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """They may run elsewhere: that is no finding."""
+    said = "No controller is in these files."
+    brokers = [str(each) for each in sorted(HEALED.glob("broker-*"))]
+    assert status(kafkalog, ["verify", *brokers]) == CLEAN
+    assert said in capfd.readouterr().out
+    for supplied in ([str(HEALED)], brokers[:1]):
+        assert status(kafkalog, ["verify", *supplied]) == CLEAN
+        assert said not in capfd.readouterr().out
 
 
 def test_replica_diff_calls_no_metadata_sound_that_cannot_have_a_leader(

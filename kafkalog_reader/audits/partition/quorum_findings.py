@@ -72,7 +72,7 @@ def with_quorum_actions(
     damaged = {each.directory for each in found if _is_unsound(each)}
     sound = [each for each in audit.everyone if each.directory not in damaged]
     best = max(sound, key=_progress, default=None)
-    controllers = _controllers(audit.everyone)
+    controllers = controllers_of(audit.everyone)
     supplied = {each.broker_id for each in audit.everyone}
     unsound = {each.log_directory.broker_id for each in damaged if each is not None}
     unsound |= {each.broker_id for each in without_log}
@@ -273,7 +273,7 @@ def _progress(replica: ReplicaAudit) -> tuple[int, int]:
     return -1 if epoch is None else epoch, replica.log_end
 
 
-def _controllers(replicas: Iterable[ReplicaAudit]) -> set[int | None]:
+def controllers_of(replicas: Iterable[ReplicaAudit]) -> set[int | None]:
     """Node ids of the voters that the files name, and of nodes that are no brokers."""
     found: set[int | None] = set()
     for each in replicas:

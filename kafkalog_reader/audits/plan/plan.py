@@ -134,6 +134,12 @@ class Plan(PlanBasis):
         return tuple(each for each in self.quorums if each.is_unsafe) if self.choices else ()
 
     @property
+    def lacking_quorums(self) -> tuple[QuorumAudit, ...]:
+        """Those of which these files have too few voters; not where one broker is the question."""
+        short = (each for each in self.quorums if each.is_short_of_voters)
+        return () if self.is_one_broker else tuple(short)
+
+    @property
     def has_work(self) -> bool:
         """Whether anything has to be done, or is lost.
 
@@ -202,7 +208,7 @@ class Plan(PlanBasis):
     def is_clean(self) -> bool:
         """Whether nothing is wrong and the brokers may be started in any order."""
         is_open = self.unanswered or self.deleted or self.went_back or self.exchanged
-        return not (self.has_work or self.open_findings or is_open)
+        return not (self.has_work or self.open_findings or is_open or self.lacking_quorums)
 
     @property
     def combined(self) -> frozenset[int] | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
+from kafkalog_reader.audits.partition.quorum_findings import controllers_of
 from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.audits.tables.findings import audited, finding_row
 from kafkalog_reader.audits.tables.root_units import RootUnit
@@ -32,6 +33,7 @@ class Verification:
         replicas: number of replicas; 0 for a log directory.
         undecided: partitions whose copies could not be compared, each with the reason.
         is_quorum_uneven: it is the metadata log, whose copies part or end differently.
+        is_without_controllers: it is the metadata log of several brokers and of no controller.
     """
 
     findings: tuple[tuple[Finding, dict[str, Any]], ...]
@@ -40,6 +42,7 @@ class Verification:
     size_in_bytes: int = 0
     undecided: tuple[str, ...] = ()
     is_quorum_uneven: bool = False
+    is_without_controllers: bool = False
 
 
 def verify(
@@ -61,7 +64,7 @@ def verification_of(
     """The same for audits that were made."""
     findings: list[tuple[Finding, dict[str, Any]]] = []
     undecided: list[str] = []
-    is_uneven = False
+    is_uneven = is_without = False
     replicas = batches = size = 0
     for audit, found in audits:
         findings += [(each, finding_row(audit, each)) for each in found]
@@ -69,6 +72,7 @@ def verification_of(
             name = "" if audit.topic is None else shown(f"{audit.topic}-{audit.partition}: ")
             undecided.append(f"{name}{audit.reason}")
         is_uneven |= _is_quorum_uneven(audit, found)
+        is_without |= _is_without_controllers(audit)
         replicas += len(audit.replicas)
         batches += sum(each.summary.batches for each in audit.replicas)
         size += sum(each.summary.size_in_bytes for each in audit.replicas)
@@ -79,6 +83,7 @@ def verification_of(
         size_in_bytes=size,
         undecided=tuple(undecided),
         is_quorum_uneven=is_uneven,
+        is_without_controllers=is_without,
     )
 
 
@@ -90,3 +95,12 @@ def _is_quorum_uneven(audit: PartitionAudit, found: Sequence[Finding]) -> bool:
     controllers = sum(not is_of_broker(root) for root in roots)
     lags = controllers >= _SEVERAL and any(each.code == LAGGING_REPLICA for each in found)
     return bool(audit.reason) or lags
+
+
+def _is_without_controllers(audit: PartitionAudit) -> bool:
+    """Whether several brokers name a controller, and none that they name was supplied."""
+    nodes = {each.broker_id for each in audit.everyone}
+    if not audit.is_metadata or len(nodes) < _SEVERAL:
+        return False
+    controllers = controllers_of(audit.everyone)
+    return bool(controllers) and controllers.isdisjoint(nodes)
