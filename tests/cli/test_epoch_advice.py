@@ -61,6 +61,10 @@ def test_the_printed_commands_restore_what_the_broker_had_written(
     if not content:  # after an unclean stop, the next start writes a missing or empty file
         assert commands(said(root, run)[adviser]) == []
         (root / "broker-0" / ".kafka_cleanshutdown").touch()
+        if adviser == "plan":  # this marker goes first, because the log contradicts it
+            text = said(root, run)["plan"]
+            assert (commands(text), "move .kafka_cleanshutdown aside" in text) == ([], True)
+            return
     for command in commands(said(root, run)[adviser]):
         subprocess.run(["/bin/sh", "-c", command], check=True)
     assert path.read_text() == had
