@@ -47,11 +47,16 @@ def exchanged_disks(roots: Iterable[LogDirectory]) -> Iterator[tuple[LogDirector
 def warn_of_exchanged_disks(roots: Iterable[LogDirectory]) -> None:
     """Name them: whatever an audit says of their records, their nodes do not start."""
     for one, other in exchanged_disks(roots):
-        logger.warning(
-            "%s has node id %d, and %s has %d, unlike the log directories beside them: if each "
-            "folder is that of a node, disks of these two are exchanged, and neither starts",
-            shown(one.path), one.broker_id, shown(other.path), other.broker_id,
-        )  # fmt: skip
+        logger.warning("%s", exchanged_disks_text(one, other))
+
+
+def exchanged_disks_text(one: LogDirectory, other: LogDirectory) -> str:
+    """What the folders of two log directories suggest."""
+    return (
+        f"{shown(one.path)} has node id {one.broker_id}, and {shown(other.path)} has "
+        f"{other.broker_id}, unlike the log directories beside them; if each folder is that of a "
+        "node, disks of these two are exchanged, and neither starts"
+    )
 
 
 def _nodes(folder: Mapping[str, LogDirectory], without: str | None = None) -> set[int | None]:

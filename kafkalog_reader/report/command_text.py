@@ -10,6 +10,8 @@ from kafkalog_reader.report.repair_text import BROKERS
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.directories import PartitionDirectory
@@ -53,8 +55,9 @@ def export_command(audit: PartitionAudit) -> str:
 
 def merge_command(audit: PartitionAudit) -> str:
     """A command that makes one sound log of several damaged copies."""
+    paths = _paths(audit, () if audit.merge is None else audit.merge.left_out)
     return (
-        f"kafkalog salvage {_paths(audit)}{_links(audit)} {_choice(audit)} --merge --as-segments "
+        f"kafkalog salvage {paths}{_links(audit)} {_choice(audit)} --merge --as-segments "
         f"--no-instructions --output {shell_word(merged_folder(audit.topic, audit.partition))}"
     )
 
@@ -109,8 +112,9 @@ def freeze_commands(topic: str, *, has_zookeeper: bool) -> tuple[str, ...]:
     )
 
 
-def _paths(audit: PartitionAudit) -> str:
-    return " ".join(dict.fromkeys(path_word(each.directory) for each in audit.everyone))
+def _paths(audit: PartitionAudit, left_out: Container[str] = ()) -> str:
+    chosen = (each.directory for each in audit.everyone if each.directory.path not in left_out)
+    return " ".join(dict.fromkeys(map(path_word, chosen)))
 
 
 def _links(audit: PartitionAudit) -> str:

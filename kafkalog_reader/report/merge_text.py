@@ -34,6 +34,14 @@ def merge_reason(outcome: MergeOutcome, copies: int) -> str:
         reason = "No copy has every record intact, but a merged log has more than any of them"
     if copies > 1 and corrected:
         reason += f"; {batches} can be corrected"
+    if out := len(outcome.left_out):
+        reason += (
+            f". {out} copies that end earlier, and that compaction "
+            "left with other records, are not merged"
+            if out > 1
+            else ". 1 copy that ends earlier, and that compaction left with other records, is not "
+            "merged"
+        )
     if not outcome.lost:
         return f"{reason}. Nothing is lost then."
     lost = [offsets_text(first, stop) for first, stop in outcome.lost[:_SHOWN]]

@@ -49,8 +49,8 @@ def headline(plan: Plan) -> str:
     if plan.exchanged:
         answer = (
             f"{plan.exchanged[0].upper()}{plan.exchanged[1:]}: exchange them or their mounts "
-            "first, because no broker starts with those of another. If only the labels are wrong: "
-            f"{_lowered(answer)}"
+            "first, because no broker starts with those of another. If only labels or folders are "
+            f"wrong: {_lowered(answer)}"
         )
     missing = plan.missing_directories
     if not missing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
@@ -212,8 +213,13 @@ def merged_folder(choice: Choice) -> str:
 
 def merge_command(plan: Plan, choice: Choice) -> str:
     """Makes one sound log of several damaged copies."""
+    inputs = inputs_text(plan)
+    if choice.merge is not None and choice.merge.left_out:
+        merged = (path for path in choice.paths.values() if path not in choice.merge.left_out)
+        roots = dict.fromkeys(posixpath.dirname(path.rstrip("/")) or "." for path in merged)
+        inputs = " ".join(map(shell_word, roots)) + (" --follow-links" if plan.follow_links else "")
     return (
-        f"kafkalog salvage {inputs_text(plan)} --topic {shell_word(choice.topic)} "
+        f"kafkalog salvage {inputs} --topic {shell_word(choice.topic)} "
         f"--partition {choice.partition} --merge --as-segments "
         f"--no-instructions --output {shell_word(merged_folder(choice))}"
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import RESTORE_OLD_SEGMENTS
+from kafkalog_reader.audits.comparison.compared_replicas import NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.partition.lost_start import lacking_starts
@@ -20,7 +21,7 @@ from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
@@ -47,17 +48,47 @@ def with_merge_outcome(audit: PartitionAudit, found: Iterable[Finding] = ()) -> 
         return audit
     if any(each.repairs and each.actions[0] == RESTORE_OLD_SEGMENTS for each in found):
         return audit
-    request = ReadRequest(mode=Mode.PERMISSIVE, log_range_only=True)
-    directories = [each.directory for each in audit.everyone]
-    name = f"{audit.topic}-{audit.partition}"
-    try:
-        outcome = try_merge(name, directories, request)
-    except KafkaLogError as error:
-        logger.info("%s: no merge: %s", name, error)
+    outcome = _tried(audit)
+    if outcome is None:
         return audit
     if outcome.gained_offsets > 0 or _frees_of_damage(audit, outcome):
         return replace(audit, merge=outcome)
     return audit
+
+
+def _tried(audit: PartitionAudit) -> MergeOutcome | None:
+    """The outcome for the most copies that salvage merges; None if it merges none."""
+    request = ReadRequest(mode=Mode.PERMISSIVE, log_range_only=True)
+    name = f"{audit.topic}-{audit.partition}"
+    for copies in _candidates(audit):
+        directories = [each.directory for each in copies]
+        try:
+            outcome = try_merge(name, directories, request)
+        except KafkaLogError as error:
+            logger.info("%s: no merge of %d copies: %s", name, len(copies), error)
+        else:
+            paths = {each.path for each in directories}
+            others = (each.directory.path for each in audit.everyone)
+            return replace(outcome, left_out=tuple(each for each in others if each not in paths))
+    return None
+
+
+def _candidates(audit: PartitionAudit) -> Iterator[Sequence[ReplicaAudit]]:
+    """All copies; then, of a compacted log that nowhere forks, without those that end first.
+
+    Compaction goes further on one copy than on another. Where damage hides that, salvage refuses to
+    merge them, and a copy that the others reach adds nothing.
+    """
+    yield audit.everyone
+    comparison = audit.comparison
+    if isinstance(comparison, NotCompared) or not audit.may_be_compacted or audit.set_aside:
+        return
+    if comparison.has_content_fork or comparison.has_conflict:
+        return
+    rest = sorted(audit.replicas, key=lambda each: each.log_end)
+    while len(rest) > 1 and rest[0].log_end < rest[-1].log_end:
+        rest = rest[1:]
+        yield rest
 
 
 def _frees_of_damage(audit: PartitionAudit, outcome: MergeOutcome) -> bool:

@@ -132,7 +132,7 @@ def test_a_plan_begins_with_what_may_be_exchanged(three: Path, run: Run) -> None
     for out in (" ".join(planned.out.split()), script.out):
         assert first in out
         assert "exchange them or their mounts first" in out
-        assert "If only the labels are wrong: nothing to do" in out
+        assert "If only labels or folders are wrong: nothing to do" in out
     assert planned.status == script.status == 1
     structured = run("plan", *paths, "--format", "json")
     assert json.loads(structured.out)["nothingToDo"] is False

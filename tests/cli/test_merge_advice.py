@@ -12,13 +12,16 @@ import pytest
 from click.testing import CliRunner
 
 from fixtures import captures
+from fixtures.builder import cluster, data_batch, replica
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.format.record import Record
 from tests.agreement.faulty_copy import contradicted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fixtures.builder import Batch
     from tests.cli.conftest import Run
 
 LOG = "t-0/00000000000000000000.log"
@@ -449,3 +452,35 @@ def test_no_merge_is_tried_of_more_batches_than_memory_holds(
     root = damage(tmp_path / "brokers", BYTES)
     monkeypatch.setattr("kafkalog_reader.salvage.merge_trial.MAX_BATCHES", batches)
     assert ("--merge" in advice(root)) is is_tried
+
+
+def keyed(base: int, *deltas: int) -> Batch:
+    """A batch of ten offsets from which the cleaner removed all records but these."""
+    records = [Record(offset_delta=each, key=b"k%d" % each, value=b"v") for each in deltas]
+    return data_batch(base, records, last_offset_delta=9)
+
+
+def test_a_stale_copy_that_compaction_left_different_is_not_merged(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Brokers 1 and 2 are further, cleaner, and each damaged at another place."""
+    cleaned = [keyed(0, 8, 9), *(keyed(base, *range(10)) for base in (10, 20, 30))]
+    stale = [keyed(0, *range(10)), keyed(10, *range(10))]
+    newer = replica(cleaned, high_watermark=40, cleaner_offset=10)
+    older = replica(stale, high_watermark=20, cleaner_offset=0)
+    brokers = cluster(tmp_path / "brokers", {1: newer, 2: newer, 3: older})
+    for broker, batch in ((1, 2), (2, 3)):
+        log = brokers[broker] / LOG
+        content = bytearray(log.read_bytes())
+        content[sum(len(each.build()) for each in cleaned[:batch]) + 70] ^= 5
+        log.write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    planned = run("plan", "brokers")
+    said = " ".join(planned.out.split())
+    assert "1 copy that ends earlier, and that compaction left with other records" in said
+    (command,) = (
+        line for line in planned.out.replace("\\\n", " ").splitlines() if "--merge" in line
+    )
+    assert shlex.split(command)[2:4] == ["brokers/broker-1", "brokers/broker-2"]
+    merged = run(*shlex.split(command)[1:])
+    assert (merged.status, merged.out) == (0, "t-0: 32 records, offsets 0 to 39\n")

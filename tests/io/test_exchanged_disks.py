@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import cluster, replica
+from fixtures.builder import log_directory, replica
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.exchanged_disks import exchanged_disks
 
@@ -19,10 +19,11 @@ EXCHANGED = {"n1/a": 2, "n1/b": 1, "n2/a": 1, "n2/b": 2}
 def written(root: Path, nodes: dict[str, int]) -> Path:
     """Log directories by path, each with the node id in its ``meta.properties``."""
     for number, (path, node) in enumerate(nodes.items()):
-        built = root / "built" / str(number)
-        cluster(built, {node: replica("a@0/e0", partition=number)})
+        disk = log_directory(
+            node, replica("a@0/e0", partition=number), directory_id=f"AAAAAAAAAAEAAAAAAAAA{number}A"
+        )
         (root / "disks" / path).parent.mkdir(parents=True, exist_ok=True)
-        (built / f"broker-{node}").rename(root / "disks" / path)
+        disk.write(root / "disks" / path)
     return root / "disks"
 
 

@@ -19,7 +19,7 @@ from kafkalog_reader.io.log_directory import live_partitions
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
@@ -74,11 +74,12 @@ def missing_directories(
         evidence: the supplied paths.
         clusters: what the metadata logs have, by cluster id.
     """
+    supplied = frozenset(root.directory_id for root in evidence.roots)  # also with a wrong cluster
     return tuple(
         each
         for cluster_id, cluster in (() if evidence.skipped else clusters.items())
         for each in _of_cluster(
-            [root for root in evidence.roots if root.cluster_id == cluster_id], cluster
+            [root for root in evidence.roots if root.cluster_id == cluster_id], cluster, supplied
         )
     )
 
@@ -90,7 +91,9 @@ def had_replica(missing: MissingDirectory, membership: PartitionMembership) -> b
     return broker in membership.replicas and own in (None, missing.directory_id)
 
 
-def _of_cluster(roots: list[LogDirectory], cluster: ClusterMetadata) -> Iterator[MissingDirectory]:
+def _of_cluster(
+    roots: list[LogDirectory], cluster: ClusterMetadata, supplied: Container[str | None]
+) -> Iterator[MissingDirectory]:
     of_broker: dict[int, list[LogDirectory]] = defaultdict(list)
     for root in roots:
         if root.broker_id is not None:
@@ -99,7 +102,7 @@ def _of_cluster(roots: list[LogDirectory], cluster: ClusterMetadata) -> Iterator
     for broker_id, own in sorted(of_broker.items()):
         registered = cluster.brokers.get(broker_id, ())
         here = {root.directory_id for root in own}
-        left = [each for each in registered if each not in here]
+        left = [each for each in registered if each not in supplied]
         new = [
             each for each in own if each.directory_id not in registered and not _is_metadata(each)
         ]

@@ -26,6 +26,7 @@ from kafkalog_reader.audits.recovery.disks import (
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import parse_meta_properties
 from kafkalog_reader.io.directories import PartitionDirectory
+from kafkalog_reader.io.exchanged_disks import exchanged_disks, exchanged_disks_text
 from kafkalog_reader.io.log_directory import are_disks_exchanged, exchange_text, live_partitions
 from kafkalog_reader.io.names import META_PROPERTIES, shown
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
@@ -61,6 +62,19 @@ def exchange_findings(
             severity="H" if are_disks else "M",
             directory=PartitionDirectory.whole(root),
             actions=(RETURN_DIRECTORY,) if are_disks else (LEAVE_ONE_OUT, RETURN_DIRECTORY),
+        )
+
+
+def exchanged_disk_findings(roots: Sequence[LogDirectory]) -> Iterator[Finding]:
+    """Yield a finding for two disks that their folders show to be exchanged."""
+    for one, other in exchanged_disks(roots):
+        yield finding(
+            META_PROPERTIES_PROBLEM,
+            exchanged_disks_text(one, other),
+            severity="M",
+            confidence="possible",
+            directory=PartitionDirectory.whole(one),
+            actions=(LEAVE_ONE_OUT, RETURN_DIRECTORY),
         )
 
 

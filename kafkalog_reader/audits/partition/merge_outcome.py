@@ -16,9 +16,12 @@ class MergeOutcome:
         corrected_batches: batches with one flipped bit that is put right, and torn ones of which
             whole records are kept.
         lost: half-open ranges of offsets that no copy has readable.
+        left_out: partition directories of copies that are not merged: compaction left other records
+            on them, and the merged copies reach as far.
     """
 
     readable_offsets: int
     gained_offsets: int
     corrected_batches: int
     lost: tuple[tuple[int, int], ...]
+    left_out: tuple[str, ...] = ()

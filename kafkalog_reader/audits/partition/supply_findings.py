@@ -60,8 +60,12 @@ class Supply:
     without_log: tuple[LogDirectory, ...] = ()
 
     def without(self, brokers: Collection[int]) -> Supply:
-        """The same without these absent brokers."""
-        return replace(self, absent=tuple(each for each in self.absent if each not in brokers))
+        """The same without these brokers, which have a copy after all."""
+        return replace(
+            self,
+            absent=tuple(each for each in self.absent if each not in brokers),
+            lacking=tuple(each for each in self.lacking if each not in brokers),
+        )
 
 
 NOTHING_KNOWN: Final = Supply()

@@ -55,7 +55,7 @@ def with_supply(
             here = frozenset(brokers[cluster_id])
             if unit.membership is not None:
                 supply = assigned_supply(unit.membership, unit.directories, here)
-                if supply.absent:
+                if supply.absent or supply.lacking:
                     identity, topic_id = unit.directories[0].identity, unit.membership.topic_id
                     supply = supply.without(elsewhere.brokers(identity, topic_id))
             elif topic == METADATA_TOPIC:

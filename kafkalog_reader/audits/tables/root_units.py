@@ -11,7 +11,11 @@ from kafkalog_reader.audits.election.missing_directories import (
     missing_directories,
 )
 from kafkalog_reader.audits.integrity.directory_findings import directory_findings
-from kafkalog_reader.audits.integrity.identity_findings import exchange_findings, identity_finding
+from kafkalog_reader.audits.integrity.identity_findings import (
+    exchange_findings,
+    exchanged_disk_findings,
+    identity_finding,
+)
 from kafkalog_reader.audits.integrity.partial_copy import named_partitions
 from kafkalog_reader.audits.partition.metadata_absent import metadata_absent_findings
 from kafkalog_reader.audits.partition.mixed_clusters import cluster_findings
@@ -143,6 +147,7 @@ def _wrong_identities(evidence: Evidence) -> Iterator[Finding]:
     exchanged = exchanged_labels(evidence.roots)
     of_exchange = [*exchange_findings(evidence.roots, exchanged)]
     yield from of_exchange
+    yield from exchanged_disk_findings(evidence.roots)
     wrong = [
         root
         for root in evidence.roots

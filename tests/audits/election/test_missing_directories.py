@@ -39,6 +39,18 @@ def test_a_whole_cluster_lacks_none(state: Path) -> None:
     assert codes.isdisjoint({"KL-310", "KL-317", "KL-012"})
 
 
+def test_a_disk_with_a_wrong_cluster_id_is_not_missing(state: Path) -> None:
+    """Its directory id and topic ids are random: KL-008 says what is wrong."""
+    (disk,) = {meta.parent for meta in state.glob("*/meta.properties") if Y in meta.read_text()}
+    meta = disk / "meta.properties"
+    lines = meta.read_text().splitlines()
+    others = ["cluster.id=b3RoZXJjbHVzdGVyaWRYWA" if x[:10] == "cluster.id" else x for x in lines]
+    meta.write_text("\n".join([*others, ""]))
+    codes = {each.code for each in found_in(state)}
+    assert "KL-008" in codes
+    assert codes.isdisjoint({"KL-310", "KL-317", "KL-012"})
+
+
 def test_a_lost_disk_is_named_with_what_was_there(state: Path) -> None:
     found = found_in(lose_disk(state))
     (missing,) = of_code(found, "KL-317")
