@@ -52,11 +52,12 @@ def fleet_of(
 ) -> Fleet:
     """The summary of the partitions to be audited, which names ``replica-diff`` as its command."""
     from kafkalog_reader.cli.fleet import Fleet
+    from kafkalog_reader.tables.selection import selects_partitions
 
     return Fleet(
         command=["replica-diff", *paths, *links_of(evidence)],
         options=words_of("rule", "started_at", **options),
-        is_selected=request.topics is not None or request.partitions is not None,
+        is_selected=selects_partitions(evidence, request),
         verbose=verbose,
         explain=explain,
         clusters=len({root.cluster_id for root in evidence.log_directories}),

@@ -85,7 +85,7 @@ def plan_command(
     from kafkalog_reader.report.plan_json import plan_object
     from kafkalog_reader.report.plan_script import plan_script
     from kafkalog_reader.report.plan_text import plan_lines
-    from kafkalog_reader.tables.selection import check_selection, no_partition
+    from kafkalog_reader.tables.selection import check_selection, no_partition, selects_partitions
 
     wanted = dict(map(_elected, elect))
     request = registry.request(registry.table("divergence"), **options)
@@ -98,7 +98,7 @@ def plan_command(
         paths=paths,
         options=words_of("rule", "started_at", **options),
         follow_links=evidence.follow_links,
-        is_selected=request.topics is not None or request.partitions is not None,
+        is_selected=selects_partitions(evidence, request),
         quorums=quorums_of(evidence),
     )
     if not plan.partitions and found.status() == CLEAN:

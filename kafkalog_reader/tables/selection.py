@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
 
 
+def selects_partitions(evidence: Evidence, request: ReadRequest) -> bool:
+    """Whether brokers may have other partitions: some were chosen, by options or as paths."""
+    if request.topics is not None or request.partitions is not None:
+        return True
+    return bool({*evidence.log_directories} - {*evidence.roots})
+
+
 def check_selection(
     evidence: Evidence,
     request: ReadRequest,

@@ -368,6 +368,14 @@ def test_a_partition_that_no_start_waits_for_may_lack_its_leader(
     assert ("hold an unclean election of it" in " ".join(text.split())) is not is_on_both
 
 
+def test_a_plan_of_single_folders_says_that_brokers_have_more(run: Run, tmp_path: Path) -> None:
+    root = write(tmp_path, {1: {"a": LONG, "b": LONG}, 2: {"a": LONG, "b": LONG}})
+    said = "Only the selected partitions are in this plan"
+    folders = sorted(root.glob("broker-*/a-0"))
+    assert said in " ".join(run("plan", *folders).out.split())
+    assert said not in " ".join(run("plan", root).out.split())
+
+
 def test_one_broker_answers_what_its_start_takes(run: Run, tmp_path: Path) -> None:
     write(tmp_path, {1: {"a": LONG}}, committed=3)
     whole = run("plan", tmp_path / "broker-1")
