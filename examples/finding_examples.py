@@ -107,6 +107,7 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
     yield "in a cluster with ZooKeeper, the disk of a broker is empty", _empty_disk()
     yield "three brokers, one of them not supplied", _without_a_broker()
     yield "the only controller's copy of the metadata log was cut", _controller_behind()
+    yield "200 bytes of a controller's snapshot were overwritten with zeros", _damaged_snapshot()
     yield "the folder of one replica was renamed from t-0 to t-7", _renamed()
     yield f"read with --started-at {STARTED_AT}, long after the last record", _started_late()
 
@@ -187,6 +188,15 @@ def _without_a_disk() -> list[dict[str, Any]]:
 def _empty_disk() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         return _rows(str(two_brokers_and_an_empty_disk(Path(folder))), folder=folder)
+
+
+def _damaged_snapshot() -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "controller-100"
+        shutil.copytree(captures.path("everything/stopped/controller-100"), root)
+        (snapshot,) = root.glob("__cluster_metadata-0/*.checkpoint")
+        snapshot.write_bytes(bytes(200) + snapshot.read_bytes()[200:])
+        return _rows(str(root), folder=folder)
 
 
 def _controller_behind() -> list[dict[str, Any]]:

@@ -508,6 +508,23 @@ USE_SUBFOLDER: Final = action(
     "mv /mnt/disk1/TOPIC-N /mnt/disk1/meta.properties /mnt/disk1/kafka-logs/\n"
     "# in server.properties: log.dirs=/mnt/disk1/kafka-logs",
 )
+REPLACE_METADATA_SNAPSHOT: Final = action(
+    "A57",
+    "replace-metadata-snapshot",
+    short="while {where} {are} stopped, move this .checkpoint file aside; if the log beside it "
+    "does not begin at offset 0, put the file of the same name of another node or of a backup in "
+    "its place",
+    explanation="A snapshot repeats what the log had below its offset. A log that still begins at "
+    "offset 0 needs none: three controllers of 4.2.0 started without their damaged ones and lost "
+    "nothing. Snapshots with the same name on two nodes hold the same metadata.",
+    warnings=(
+        "Do not format the controller: its log may hold metadata that no other one has.",
+        "A log that begins above 0 needs a snapshot that reaches its beginning; otherwise the "
+        "node does not start.",
+    ),
+    command="mkdir -p /mnt/c1/aside\n"
+    "mv /mnt/c1/metadata/__cluster_metadata-0/NAME.checkpoint /mnt/c1/aside/",
+)
 CHECK_HARDWARE: Final = action(
     "A9",
     "check-hardware",

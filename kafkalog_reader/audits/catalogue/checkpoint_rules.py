@@ -13,6 +13,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     KEEP_ONE_DIRECTORY,
     NOTHING_TO_DO,
     REBUILT_AT_START,
+    REPLACE_METADATA_SNAPSHOT,
     RESTORE_CHECKPOINT,
     RESTORE_DIRECTORY,
     RESTORE_IDENTITY,
@@ -303,4 +304,20 @@ CLEAN_MARKER_CONTRADICTED: Final = rule(
         Role.BY_FOLDER_NAME,
         Role.NAMES_DAMAGE,
     ),
+)
+METADATA_SNAPSHOT_DAMAGED: Final = rule(
+    "KL-319",
+    "metadata-snapshot-damaged",
+    severity="H",
+    title="the newest snapshot of the metadata log is damaged",
+    explanation="A .checkpoint file in __cluster_metadata-0 holds the metadata below an offset. "
+    "The checksum or the content of the newest one is wrong, or it ends before its footer. The "
+    "log beside it may be sound.",
+    start="A controller of 4.2.0 whose snapshot was overwritten with zeros ended when it started "
+    "(CorruptRecordException). If this happens to a majority of the controllers, they elect no "
+    "leader, and no broker gets further.",
+    election="A controller that does not start neither votes nor leads.",
+    reader=NO_EFFECT,
+    actions=(REPLACE_METADATA_SNAPSHOT, CHECK_HARDWARE),
+    roles=(Role.BESIDE_THE_LOGS,),
 )

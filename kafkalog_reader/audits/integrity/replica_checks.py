@@ -25,6 +25,7 @@ from kafkalog_reader.audits.integrity.checkpoint_findings import (
 from kafkalog_reader.audits.integrity.epoch_findings import epoch_findings
 from kafkalog_reader.audits.integrity.file_repair import Move
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.metadata_snapshot import metadata_snapshot_findings
 from kafkalog_reader.audits.integrity.name_findings import name_findings
 from kafkalog_reader.audits.integrity.segment_chain_findings import file_findings
 from kafkalog_reader.audits.integrity.start_findings import fails_readers, start_findings
@@ -88,6 +89,7 @@ def _checked(
         yield from file_findings(replica, restored)
         yield from name_findings(replica)
         yield from snapshot_findings(replica)
+        yield from metadata_snapshot_findings(replica, log_end_offset)
         yield from temporary_findings(replica)
         yield from changes
     except (LocatedError, OSError):  # not listed any more: in `problems`, or deleted

@@ -27,6 +27,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     SAVE_RECORDS,
     SUPPLY_WHAT_IS_MISSING,
 )
+from kafkalog_reader.audits.catalogue.checkpoint_rules import METADATA_SNAPSHOT_DAMAGED
 from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND, SAME_EPOCH_CONFLICT
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.file_repair import Copy, FileRepair, move_aside
@@ -84,6 +85,9 @@ def with_quorum_actions(
             if each.code == SAME_EPOCH_CONFLICT:
                 kept = (COMPARE_METADATA_LOGS, *kept)
             yield replace(each, actions=kept)
+            continue
+        if each.code == METADATA_SNAPSHOT_DAMAGED:  # the log beside it needs no repair
+            yield each
             continue
         node = each.directory.log_directory.broker_id
         votes = node is None or node in controllers
