@@ -63,7 +63,8 @@ def test_the_printed_commands_restore_what_the_broker_had_written(
         (root / "broker-0" / ".kafka_cleanshutdown").touch()
         if adviser == "plan":  # this marker goes first, because the log contradicts it
             text = said(root, run)["plan"]
-            assert (commands(text), "move .kafka_cleanshutdown aside" in text) == ([], True)
+            assert "move .kafka_cleanshutdown aside" in text
+            assert not any("checkpoint" in each for each in commands(text))
             return
     for command in commands(said(root, run)[adviser]):
         subprocess.run(["/bin/sh", "-c", command], check=True)
