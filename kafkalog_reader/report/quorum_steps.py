@@ -126,8 +126,10 @@ def _put_back(damaged: Sequence[UnreadCopy]) -> QuorumStep:
     return QuorumStep(
         text=f"The metadata log of {nodes} is here, and a file of it is damaged: see above. Format "
         "no such node. Put a sound copy of the file in its place: one of a backup or, of a "
-        ".checkpoint, the file of the same name of another node. Keep the damaged one. Then give "
-        "all files to kafkalog again: the next steps are others.",
+        ".checkpoint, the file of the same name of another node. Keep the damaged one. Of a log "
+        "that begins at offset 0, it is enough to move the .checkpoint aside: kafkalog verify "
+        "prints the command (KL-319). Then give all files to kafkalog again: the next steps are "
+        "others.",
     )
 
 

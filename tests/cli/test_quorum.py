@@ -142,6 +142,12 @@ def test_a_voter_with_a_damaged_snapshot_is_not_formatted(tmp_path: Path, run: R
     said = " ".join(answer.out.split())
     assert answer.status == 2
     assert "The metadata log of nodes 1 and 2 is here, and a file of it is damaged" in said
+    assert "kafkalog verify prints the command (KL-319)" in said
+    commands = run("verify", tmp_path).out.replace("\\\n", " ").split("mv ")[1:]
+    assert [each.split("/__cluster_metadata-0/")[0][-8:] for each in commands] == [
+        "broker-1",
+        "broker-2",
+    ]
     assert "kafka-storage.sh" not in said
 
 
