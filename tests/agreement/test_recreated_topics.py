@@ -91,6 +91,20 @@ def test_the_topic_that_exists_is_compared_without_a_copy_of_the_deleted_one() -
     assert (document["unanswered"], document["lost"]["lostRecords"]) == ([], 0)
 
 
+def test_the_moved_copy_of_the_deleted_topic_is_not_missed(tmp_path: Path) -> None:
+    """It reaches further than the topic that exists; the plan is made again after the move."""
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path(f"{WITH_IDS}/a-away"), root)
+    aside = root / "aside" / "broker-1"
+    aside.mkdir(parents=True)
+    (root / "broker-1" / "t-0").rename(aside / "t-0")
+    verified = CliRunner().invoke(verify_command, [str(root), *TOPIC, "--format", "json"])
+    rows = map(json.loads, verified.stdout.splitlines())
+    assert ("KL-310", "H") not in [(row["code"], row["severity"]) for row in rows]
+    planned = CliRunner().invoke(kafkalog, ["plan", str(root), *TOPIC]).stdout
+    assert "KL-310" not in planned
+
+
 def test_a_metadata_log_older_than_the_copies_names_no_deleted_topic(tmp_path: Path) -> None:
     """It names the topic of broker 1, whose records are older than those of broker 0."""
     root = stopped(tmp_path / "brokers")

@@ -292,7 +292,7 @@ EQUIVALENT: Final = (
         path="kafkalog_reader/audits/recovery/files.py",
         line="_MAX_NUMBER: Final = 100",
         changed="_MAX_NUMBER: Final = 101",
-        reason="no broker writes so many digits",
+        reason="brokers never write numbers of that length",
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/directory_start.py",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.file_repair import aside_path
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.checkpoints import topic_id_of
 from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
 
@@ -33,9 +34,13 @@ def moved_copy(root: LogDirectory, topic: str, partition: int) -> PartitionDirec
 def is_replaced(moved: PartitionDirectory, live: Iterable[PartitionDirectory]) -> bool:
     """Whether a copy that brokers serve reaches as far as one that was moved aside.
 
-    So does a merged log, which has every batch that any copy has readable. False where that is
-    unknown.
+    So does a merged log, which has every batch that any copy has readable. A copy of another topic
+    of that name, which was deleted, is not to be compared. False where that is unknown.
     """
+    live = tuple(live)
+    own, others = topic_id_of(moved), {topic_id_of(each) for each in live} - {None}
+    if own is not None and others and own not in others:
+        return True
     try:
         return _end(moved) <= max(map(_end, live))
     except LocatedError:
