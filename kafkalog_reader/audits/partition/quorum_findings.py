@@ -73,6 +73,7 @@ def with_quorum_actions(
     if not audit.is_metadata:
         yield from found
         return
+    found = [*_with_unfinished_ends(found)]
     without_log, younger = supply.without_log, supply.younger
     damaged = {each.directory for each in found if _is_unsound(each)}
     sound = [
@@ -127,6 +128,39 @@ def with_quorum_actions(
         ]
     if len(wiped) > len(controllers) // 2:
         yield from (_without_log(each, best, controllers, of_majority=wiped) for each in wiped)
+
+
+def _with_unfinished_ends(found: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings; of an end that a start cuts without a loss, with nothing to do.
+
+    Controllers open this log as after a crash, whatever the shutdown was.
+    """
+    from kafkalog_reader.audits.quorum.metadata_batches import read_batches
+
+    for each in found:
+        directory = each.directory
+        if directory is None or not _is_unsound(each) or each.position is None:
+            yield each
+            continue
+        try:
+            batches = read_batches(directory)
+        except LocatedError:  # has its own finding
+            yield each
+            continue
+        last = batches.slices[-1] if batches.slices else None
+        is_end = last is not None and (
+            posixpath.basename(each.file or "") == posixpath.basename(last.segment.path("log"))
+        )
+        if batches.damage or not is_end or last is None or each.position < last.stop:
+            yield each
+        else:
+            yield replace(
+                each,
+                severity="M",
+                message=f"{each.message}; nothing from there on was flushed when the node lost "
+                "power: no controller counted it as committed, and a start cuts it",
+                actions=(NOTHING_TO_DO,),
+            )
 
 
 def _younger(
