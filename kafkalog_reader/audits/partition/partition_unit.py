@@ -109,5 +109,6 @@ def cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:
         return {}
     # Its decoder takes as long to import as everything else that a log directory needs.
     from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
+    from kafkalog_reader.audits.election.node_load import with_node_loads
 
-    return read_cluster_metadata(evidence)
+    return with_node_loads(evidence, read_cluster_metadata(evidence))

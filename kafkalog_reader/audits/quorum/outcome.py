@@ -105,6 +105,11 @@ class QuorumAudit:
         return tuple(each for each in self.quorum.startable if each.batches.misplaced)
 
     @property
+    def lacking(self) -> tuple[MetadataCopy, ...]:
+        """Those whose nodes start, and load less than their snapshots should have."""
+        return tuple(each for each in self.quorum.copies if each.lacks and not each.refusal)
+
+    @property
     def source(self) -> MetadataCopy | None:
         """The copy without a vote that voters must get, because it reaches further than theirs."""
         if self.verdict not in (Verdict.MAY_LOSE, Verdict.NO_MAJORITY):
@@ -133,7 +138,7 @@ class QuorumAudit:
     def is_unsafe(self) -> bool:
         """Whether starting the controllers in any order can lose metadata, or end."""
         return self.verdict in (Verdict.MAY_LOSE, Verdict.CONTRADICTED) or bool(
-            self.needed_but_stop or self.misplaced
+            self.needed_but_stop or self.misplaced or self.lacking
         )
 
     @property
@@ -146,7 +151,8 @@ class QuorumAudit:
         """Whether the controllers elect a leader by themselves, and lose nothing."""
         waiting = self.quorum.exchanged or any(map(self.quorum.lacking, self.quorum.startable))
         stopped = waiting or self.needed_but_stop or self.misplaced
-        return self.verdict is Verdict.ELECTABLE and not stopped
+        damaged = any(each.snapshot_problem for each in self.quorum.copies)
+        return self.verdict is Verdict.ELECTABLE and not (stopped or damaged)
 
 
 def audit_quorum(quorum: Quorum) -> QuorumAudit:
