@@ -317,12 +317,12 @@ METADATA_SNAPSHOT_DAMAGED: Final = rule(
     "log beside it may be sound.",
     start="With a wrong checksum, zeros, an empty file, or one that ends inside its first batch, a "
     "node ends when it starts (CorruptRecordException, NoSuchElementException); but a broker "
-    "without the controller role goes on without an empty one. If a majority of the controllers ends, they "
-    "elect no leader, and no broker gets further. Where the file ends later, before its footer, no "
-    "release notices: the node loads what is before that place, often nothing, then the log above "
-    "the snapshot. A broker sets aside the replicas of all topics that it does not know (-stray; "
-    "before release 3.7, it deletes them). A controller ends as soon as the log changes what it "
-    "does not know; if it does not, it leads a cluster without its topics.",
+    "without the controller role goes on without an empty one. If a majority of the controllers "
+    "ends, they elect no leader, and no broker gets further. Where the file ends later, before its "
+    "footer, no release notices: the node loads what is before that place, often nothing, then the "
+    "log above the snapshot. A broker sets aside the replicas of all topics that it does not know "
+    "(-stray; before release 3.7, it deletes them). A controller ends as soon as the log changes "
+    "what it does not know; if it does not, it leads a cluster without its topics.",
     election="A controller that does not start neither votes nor leads.",
     reader=NO_EFFECT,
     actions=(REPLACE_METADATA_SNAPSHOT, CHECK_HARDWARE),
