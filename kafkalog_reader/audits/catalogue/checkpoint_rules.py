@@ -332,7 +332,7 @@ METADATA_NOT_REPLAYED: Final = rule(
     "KL-320",
     "metadata-not-replayed",
     severity="H",
-    title="a record of the metadata log stops every controller that replays it",
+    title="no controller replays a record of the metadata log",
     explanation="Every batch of the log is sound, but a record contradicts those before it: a "
     "topic that exists is created, a partition of an unknown topic changes, a broker changes that "
     "is registered with another epoch or not at all, a transaction ends that did not begin, a "
