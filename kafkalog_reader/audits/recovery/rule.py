@@ -14,6 +14,8 @@ from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kafkalog_reader.audits.log.replica import Replica
+
 _COMPACTED_BY_ITSELF: Final = INTERNAL_TOPICS - {METADATA_TOPIC}
 
 
@@ -48,6 +50,7 @@ class ClusterTopics:
         replicas: ids of the brokers that a partition is assigned to, by topic and partition; None
             if unknown.
         releases: of the nodes.
+        since_creation: ids of topics that were only ever compacted (``compacted_since_creation``).
         nodes: by node id, those of a node that loads something else from its own copy of the
             metadata log.
         ends: why the node ends before it loads its replicas; empty if it does not.
@@ -58,6 +61,7 @@ class ClusterTopics:
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     replicas: Mapping[tuple[str, int], tuple[int, ...]] | None = None
     releases: NodeReleases = UNKNOWN
+    since_creation: frozenset[str] = frozenset()
     nodes: Mapping[int, ClusterTopics] = field(default_factory=dict)
     ends: str = ""
     lacks: str = ""
@@ -88,6 +92,10 @@ class ClusterTopics:
         if is_unlimited and said.get("remote.storage.enable") != "true":
             return "has retention.ms=-1"
         return ""
+
+    def was_only_compacted(self, replica: Replica) -> bool:
+        """Whether a replica is of a topic that never had another policy; False: not known."""
+        return replica.topic_id in self.since_creation
 
     @cached_property
     def names(self) -> Mapping[str, str]:
@@ -123,6 +131,7 @@ class ClusterTopics:
                 configs={name: self.configs[name]} if name in self.configs else {},
                 replicas=self.replicas and replicas.get(name, {}),
                 releases=self.releases,
+                since_creation=self.since_creation & {topic_id},
                 nodes={node: each.only((name,)) for node, each in self.nodes.items()},
             )
             for name, topic_id in self.topic_ids.items()
