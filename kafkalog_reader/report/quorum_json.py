@@ -80,6 +80,8 @@ def _copy(quorum: Quorum, copy: MetadataCopy) -> dict[str, Any]:
         "isMissing": copy.is_missing,
         "namedAsLeaderBy": [each.node_id for each in quorum.naming_as_leader(copy)],
         "damage": copy.batches.damage or None,
+        "snapshotProblem": copy.snapshot_problem or None,
+        "loadsLess": bool(copy.lacks),
         "misplaced": copy.batches.misplaced or None,
         "mustNotLead": _topics(quorum.leading.younger, copy),
         "neverNamed": _topics(quorum.leading.contested, copy),

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.file_repair import FileRepair, FlipBit
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
-    from kafkalog_reader.audits.quorum.quorum import UnreadCopy
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
 
 
@@ -63,7 +62,8 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
             f"read {listed(refused)} is missing. The next steps are others then.",
         )
         return
-    if audit.verdict is Verdict.NO_MAJORITY and (damaged := _unread_voters(audit)):
+    damaged = _unread_voters(audit) if audit.verdict is Verdict.NO_MAJORITY else []
+    if damaged := [*damaged, *(e.node_id for e in audit.quorum.copies if e.snapshot_problem)]:
         yield _put_back(damaged)
         return
     flipped = {e: e.batches.flipped for e in audit.quorum.startable if e.batches.flipped}
@@ -113,22 +113,21 @@ def _is_short_to_seed(audit: QuorumAudit) -> bool:
     )
 
 
-def _unread_voters(audit: QuorumAudit) -> list[UnreadCopy]:
-    """Copies of voters that are here and could not be read."""
+def _unread_voters(audit: QuorumAudit) -> list[int | None]:
+    """Voters whose copies are here and could not be read."""
     ids = () if audit.quorum.voters is None else audit.quorum.voters.node_ids
-    return [each for each in audit.quorum.unread if each.node_id in ids]
+    return [each.node_id for each in audit.quorum.unread if each.node_id in ids]
 
 
-def _put_back(damaged: Sequence[UnreadCopy]) -> QuorumStep:
+def _put_back(damaged: Sequence[int | None]) -> QuorumStep:
     """Snapshots of one name differ in their timestamps alone, as on controllers of 4.2.0."""
-    nodes = ("node " if len(damaged) == 1 else "nodes ") + listed([str(e.node_id) for e in damaged])
+    nodes = ("node " if len(damaged) == 1 else "nodes ") + listed([str(each) for each in damaged])
     return QuorumStep(
-        text=f"The metadata log of {nodes} is here, and a file of it is damaged: see above. Format "
-        "no such node. Put a sound copy of the file in its place: one of a backup or, of a "
-        ".checkpoint, the file of the same name of another node. Keep the damaged one. Of a log "
-        "that begins at offset 0, it is enough to move the .checkpoint aside: kafkalog verify "
-        "prints the command (KL-319). Then give all files to kafkalog again: the next steps are "
-        "others.",
+        text=f"The metadata log of {nodes} is here, and a file of it is damaged: see above. Do "
+        "not start or format such a node. Put a sound copy of the file in its place: one of a "
+        "backup or, of a .checkpoint, the file of the same name of another node. Keep the damaged "
+        "one. Of a log that begins at offset 0, it is enough to move the .checkpoint aside: "
+        "kafkalog verify prints the command (KL-319). Then give all files to kafkalog again.",
     )
 
 

@@ -94,6 +94,11 @@ def headline(audit: QuorumAudit) -> str:
                 f"{names_text([each.copy for each in harmful])} can be elected without them"
             )
         case _:
+            if audit.lacking:
+                return (
+                    f"{name}: do NOT start {names_text(audit.lacking)} as the files are: the "
+                    "newest metadata snapshot there ends early, which no start reports"
+                )
             if audit.misplaced:
                 return (
                     f"{name}: do NOT start {names_text(audit.misplaced)} as the files are: the "
@@ -122,7 +127,8 @@ def _waiting(quorum: Quorum) -> str:
 
 def quorum_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     """The lines before the table of copies."""
-    style = Style.LOST if audit.needed_but_stop or audit.misplaced else _STYLES[audit.verdict]
+    is_bad = audit.needed_but_stop or audit.misplaced or audit.lacking
+    style = Style.LOST if is_bad else _STYLES[audit.verdict]
     for line in wrapped(headline(audit), columns):
         yield tuple(Span(span.text, style) for span in line)
     voters = audit.quorum.voters
@@ -179,6 +185,11 @@ def _remarks(quorum: Quorum, copy: MetadataCopy) -> Iterator[str]:
         yield f"never named {topics_text(topics)}"
     if quorum.brokers_of and quorum.voter_of(copy):
         yield f"not the controller of the brokers here: they are of {shown(quorum.brokers_of)}"
+    if copy.lacks and not copy.refusal:
+        yield (
+            f"starts with a part of its newest snapshot: {copy.snapshot_problem}; as a broker, it "
+            "sets aside its replicas of all other topics (-stray)"
+        )
     if copy.batches.misplaced:
         yield f"wrong base offset: {copy.batches.misplaced}"
     if proof := quorum.rolled_back.nodes.get(copy.node_id):

@@ -123,7 +123,8 @@ def cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:
     """The content of the metadata logs that were supplied, by cluster id."""
     if not any(each.is_replica for each in evidence.partition_directories(_METADATA)):
         return {}
-    # It imports the decoder of metadata records.
+    # Their decoder takes as long to import as everything else that a log directory needs.
+    from kafkalog_reader.audits.election.node_load import with_node_loads
     from kafkalog_reader.audits.quorum.held_topics import read_leading_metadata
 
-    return read_leading_metadata(evidence)
+    return with_node_loads(evidence, read_leading_metadata(evidence))

@@ -27,7 +27,10 @@ from kafkalog_reader.audits.catalogue.actions import (
     SAVE_RECORDS,
     SUPPLY_WHAT_IS_MISSING,
 )
-from kafkalog_reader.audits.catalogue.checkpoint_rules import METADATA_SNAPSHOT_DAMAGED
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    METADATA_NOT_REPLAYED,
+    METADATA_SNAPSHOT_DAMAGED,
+)
 from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND, SAME_EPOCH_CONFLICT
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.file_repair import Copy, FileRepair, move_aside
@@ -75,6 +78,7 @@ def with_quorum_actions(
         return
     found = [*_with_unfinished_ends(found)]
     without_log, younger = supply.without_log, supply.younger
+    yield from _not_replayed(audit)
     damaged = {each.directory for each in found if _is_unsound(each)}
     sound = [
         each
@@ -193,6 +197,24 @@ def _younger(
                 "topics": ", ".join(shown(topic.topic) for topic in topics[:_TOPICS_NAMED]),
             },
         )
+
+
+def _not_replayed(audit: PartitionAudit) -> Iterator[Finding]:
+    """KL-320, of the copy that ends last: a record stands in all copies that reach it."""
+    # Its decoder takes as long to import as everything else that an audit needs.
+    from kafkalog_reader.audits.election.node_load import is_controllers, node_load
+
+    for each in sorted(audit.everyone, key=_progress, reverse=True):
+        load = node_load(each.directory, is_controller=is_controllers(each.directory, None))
+        if load.refused is not None and not load.lacks:  # else KL-319 causes it
+            yield finding(
+                METADATA_NOT_REPLAYED,
+                f"{load.refused.text}. A controller ends when it replays this",
+                directory=each.directory,
+                offsets=(load.refused.offset, load.refused.offset + 1),
+            )
+        if load.metadata is not None:
+            return
 
 
 def _without_log(

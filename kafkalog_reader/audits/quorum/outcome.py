@@ -107,6 +107,11 @@ class QuorumAudit:
         return tuple(each for each in self.quorum.startable if each.batches.misplaced)
 
     @property
+    def lacking(self) -> tuple[MetadataCopy, ...]:
+        """Those whose nodes start, and load less than their snapshots should have."""
+        return tuple(each for each in self.quorum.copies if each.lacks and not each.refusal)
+
+    @property
     def source(self) -> MetadataCopy | None:
         """The copy that voters must get: it reaches further than theirs, or names more topics."""
         if self.verdict is Verdict.YOUNGER_LOG:
@@ -140,7 +145,9 @@ class QuorumAudit:
     def is_unsafe(self) -> bool:
         """Whether starting the controllers in any order can lose metadata, or end."""
         unsafe = (Verdict.MAY_LOSE, Verdict.CONTRADICTED, Verdict.YOUNGER_LOG)
-        return self.verdict in unsafe or bool(self.needed_but_stop or self.misplaced)
+        return self.verdict in unsafe or bool(
+            self.needed_but_stop or self.misplaced or self.lacking
+        )
 
     @property
     def is_short_of_voters(self) -> bool:
@@ -152,7 +159,8 @@ class QuorumAudit:
         """Whether the controllers elect a leader by themselves, and lose nothing."""
         waiting = self.quorum.exchanged or any(map(self.quorum.lacking, self.quorum.startable))
         stopped = waiting or self.needed_but_stop or self.misplaced
-        return self.verdict is Verdict.ELECTABLE and not stopped
+        damaged = any(each.snapshot_problem for each in self.quorum.copies)
+        return self.verdict is Verdict.ELECTABLE and not (stopped or damaged)
 
 
 def audit_quorum(quorum: Quorum) -> QuorumAudit:

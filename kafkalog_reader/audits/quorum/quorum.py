@@ -22,6 +22,7 @@ from kafkalog_reader.audits.quorum.leading_logs import UNDISPUTED, LeadingLogs
 from kafkalog_reader.audits.quorum.metadata_batches import Parting, parting
 from kafkalog_reader.audits.quorum.metadata_copy import (
     MetadataCopy,
+    as_loaded,
     missing_log,
     read_metadata_copy,
 )
@@ -237,7 +238,10 @@ def _quorums(evidence: Evidence) -> Iterator[Quorum]:
     request = ReadRequest(topics=frozenset({METADATA_TOPIC}))
     for directory in evidence.partition_directories(request):
         if directory.is_replica and directory.partition == 0:
-            clusters.setdefault(directory.log_directory.cluster_id, _Copies()).read(directory)
+            cluster_id = directory.log_directory.cluster_id
+            known = metadata.get(cluster_id)
+            releases = UNKNOWN if known is None else known.releases()
+            clusters.setdefault(cluster_id, _Copies()).read(directory, releases)
     for group in _same_clusters(clusters, Counter(each.cluster_id for each in evidence.roots)):
         copies = [_of_cluster(group[0], copy) for each in group for copy in clusters[each].copies]
         unread = [each for cluster_id in group for each in clusters[cluster_id].unread]
@@ -269,9 +273,9 @@ class _Copies:
     copies: list[MetadataCopy] = field(default_factory=list)
     unread: list[UnreadCopy] = field(default_factory=list)
 
-    def read(self, directory: PartitionDirectory) -> None:
+    def read(self, directory: PartitionDirectory, releases: NodeReleases) -> None:
         try:
-            self.copies.append(read_metadata_copy(directory))
+            self.copies.append(as_loaded(read_metadata_copy(directory), releases))
         except LocatedError as error:
             self.unread.append(UnreadCopy(directory=directory, problem=str(error)))
 

@@ -51,6 +51,10 @@ class ClusterTopics:
             if unknown.
         releases: of the nodes.
         since_creation: ids of topics that were only ever compacted (``compacted_since_creation``).
+        nodes: by node id, those of a node that loads something else from its own copy of the
+            metadata log.
+        ends: why the node ends before it loads its replicas; empty if it does not.
+        lacks: why the node has fewer topics than the cluster; empty if it has not.
     """
 
     topic_ids: Mapping[str, str] = field(default_factory=dict)
@@ -58,6 +62,13 @@ class ClusterTopics:
     replicas: Mapping[tuple[str, int], tuple[int, ...]] | None = None
     releases: NodeReleases = UNKNOWN
     since_creation: frozenset[str] = frozenset()
+    nodes: Mapping[int, ClusterTopics] = field(default_factory=dict)
+    ends: str = ""
+    lacks: str = ""
+
+    def of_node(self, node_id: int | None) -> ClusterTopics:
+        """Those that one node loads when it starts."""
+        return self if node_id is None else self.nodes.get(node_id, self)
 
     def is_compacted(self, topic: str | None) -> bool | None:
         """Whether the log cleaner removes records of a topic; None if it is not known here.
@@ -100,13 +111,13 @@ class ClusterTopics:
         names = frozenset(topics)
         if not names <= {*self.topic_ids, METADATA_TOPIC, ""}:
             return self
-        return ClusterTopics(
+        return replace(
+            self,
             topic_ids={name: self.topic_ids[name] for name in names if name in self.topic_ids},
             configs={name: self.configs[name] for name in names if name in self.configs},
             replicas=self.replicas
             and {place: ids for place, ids in self.replicas.items() if place[0] in names},
-            releases=self.releases,
-            since_creation=self.since_creation,
+            nodes={node: each.only(names) for node, each in self.nodes.items()},
         )
 
     def each_alone(self) -> dict[str, ClusterTopics]:
@@ -121,6 +132,7 @@ class ClusterTopics:
                 replicas=self.replicas and replicas.get(name, {}),
                 releases=self.releases,
                 since_creation=self.since_creation & {topic_id},
+                nodes={node: each.only((name,)) for node, each in self.nodes.items()},
             )
             for name, topic_id in self.topic_ids.items()
         }
