@@ -174,7 +174,7 @@ def _at_stake_text(plan: Plan) -> str:
         return ""
     names = partitions_text([*map(shown, stake.names)])
     text = f" Another order can lose {lost_words(stake.records)} ({names})"
-    may_be_committed = stake.records.known or stake.records.possible or stake.records.damaged
+    may_be_committed = stake.records.total > stake.records.uncommitted or stake.records.damaged
     if stake.is_all and not may_be_committed:
         text += f": if that does not matter, start {brokers_text(plan.brokers)} in any order"
     return f"{text}."
