@@ -261,6 +261,26 @@ def total_line(totals: Sequence[Row], rows: Sequence[Row], offsets_partitions: i
     )
 
 
+def unknown_lags(rows: Sequence[Row]) -> Iterator[str]:
+    """Whose lag is not known, in a sentence for each reason; what ``total_line`` counts."""
+    unknown = [row for row in rows if row.get("lag") is None]
+    for is_committed, why in (
+        (True, "no readable log of"),
+        (False, "auto.offset.reset decides where consumers begin, as nothing is committed for"),
+    ):
+        names = sorted(
+            {
+                f"{shown(row['topic'])}-{row['partition']}"
+                for row in unknown
+                if is_committed is (row["status"] not in WITHOUT_OFFSET)
+            }
+        )
+        if names:
+            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+            there = " was supplied" if is_committed else ""
+            yield f"the lag of consumer groups: {why} {', '.join(names[:_NAMED])}{more}{there}"
+
+
 def share_line(totals: Sequence[Row]) -> str:
     """Where the positions of share groups are; empty without such groups."""
     names = [shown(each["groupId"]) for each in totals if each["type"] == "share"]
