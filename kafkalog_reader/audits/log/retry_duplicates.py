@@ -129,13 +129,15 @@ class RetryWatch:
         fingerprints = run.crc[wanted] << _SIZE_BITS | run.size_in_bytes[wanted]
         if is_appended.any():
             fingerprints[is_appended] = _masked(run, wanted[is_appended])
-        chunk = _Chunk(path, wanted, first_ordinal + wanted, fingerprints, _columns_of(run))
+        chunk = _Chunk(path, wanted, first_ordinal + wanted, _columns_of(run))
         self._forget(first_ordinal - NEAR)
         first_new = len(self._fingerprints)
         self._chunks.append(chunk)
         self._fingerprints = np.concatenate([self._fingerprints, fingerprints])
-        if _has_equal(self._fingerprints):
-            self._take(_Recent.of(self._chunks, self._fingerprints), first_new)
+        candidates = _with_equal(self._fingerprints)
+        if len(candidates) and candidates[-1] >= first_new:
+            rows = _Recent.of(self._chunks, self._fingerprints)
+            self._take(rows, candidates, first_new)
 
     def found(self, context: ReadContext) -> Retries:
         """What was stored again, once all windows were seen, after a look at the bytes."""
@@ -144,14 +146,20 @@ class RetryWatch:
         return Retries((*kept, *repeated[_COMPARED_CONTENTS:]), self._left_out)
 
     def _forget(self, ordinal: int) -> None:
-        """Forget windows whose batches are all before one."""
+        """Forget the batches before one."""
         gone = 0
         while self._chunks and self._chunks[0].ordinal[-1] < ordinal:
             gone += len(self._chunks.popleft().ordinal)
+        if self._chunks:
+            first = self._chunks[0]
+            left_out = int(np.searchsorted(first.ordinal, ordinal))
+            self._chunks[0] = first.since(left_out)
+            gone += left_out
         self._fingerprints = self._fingerprints[gone:]
 
-    def _take(self, rows: _Recent, first_new: int) -> None:
-        order = np.lexsort((rows.ordinal, rows.shape, rows.fingerprint))
+    def _take(self, rows: _Recent, candidates: NDArray[np.intp], first_new: int) -> None:
+        keys = rows.ordinal, rows.shape, rows.fingerprint
+        order = candidates[np.lexsort([key[candidates] for key in keys])]
         before, after = order[:-1], order[1:]
         is_equal = (
             (rows.fingerprint[before] == rows.fingerprint[after])
@@ -188,11 +196,14 @@ class RetryWatch:
         known.leader_epochs.add(int(rows.leader_epoch[later]))
 
 
-def _has_equal(fingerprints: NDArray[np.int64]) -> bool:
-    """Whether one is there twice, without sorting all."""
+def _with_equal(fingerprints: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Which are there twice or more, without sorting all."""
     slots = (fingerprints >> _SIZE_BITS) % (_SLOTS_A_BATCH * len(fingerprints))
-    shared = np.sort(fingerprints[np.bincount(slots)[slots] > 1])
-    return bool((shared[1:] == shared[:-1]).any())
+    shared = np.flatnonzero(np.bincount(slots)[slots] > 1)
+    found = fingerprints[shared]
+    ordered = np.sort(found)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    return shared[np.isin(found, twice)] if len(twice) else shared[:0]
 
 
 _COLUMNS: Final = (
@@ -213,8 +224,11 @@ class _Chunk:
     path: str
     rows: NDArray[np.intp]
     ordinal: NDArray[np.int64]
-    fingerprint: NDArray[np.int64]
     columns: dict[str, NDArray[np.generic]]
+
+    def since(self, row: int) -> _Chunk:
+        """The same without its first batches."""
+        return _Chunk(self.path, self.rows[row:], self.ordinal[row:], self.columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
