@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from kafkalog_reader.format.index_entries import (
     OFFSET_INDEX_ENTRY,
     TIME_INDEX_ENTRY,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.segment_files import SegmentFiles
 
 _WARM_ENTRIES: Final = 8192 // OFFSET_INDEX_ENTRY.size
+_BOUNDING_ENTRIES: Final = 4096
 
 
 def last_entry_lookup(files: SegmentFiles, *, context: ReadContext) -> tuple[int, int]:
@@ -45,6 +48,29 @@ def index_lookup(files: SegmentFiles, offset: int, *, context: ReadContext) -> i
     """
     with Windows(files.path("index"), size=1, context=context) as windows:
         return _Entries(windows).lookup(offset - files.base_offset)
+
+
+def greatest_interval(files: SegmentFiles, *, context: ReadContext) -> int | None:
+    """The greatest ``index.interval.bytes`` with which a broker writes this offset index.
+
+    It adds an entry for a batch that begins more than an interval after the last indexed one, or
+    after the start of the segment. Only the first entries are read, as far as they rise; None
+    without any.
+
+    Raises:
+        UnreadableFileError: the index cannot be opened or read.
+
+    Source: Kafka 4.3, LogSegment#append.
+    """
+    if not files.offset_index_size:
+        return None
+    size = OFFSET_INDEX_ENTRY.size
+    with Windows(files.path("index"), size=size * _BOUNDING_ENTRIES, context=context) as windows:
+        content = windows.read(0, at_most=size * _BOUNDING_ENTRIES)
+        entries = np.frombuffer(content[: len(content) // size * size], dtype=">i4").reshape(-1, 2)
+        gaps = np.diff(entries[:, 1].astype(np.int64), prepend=0)
+    rising = gaps[: int(np.argmin(np.append(gaps > 0, False)))]
+    return int(rising.min()) - 1 if len(rising) else None
 
 
 class _Entries:

@@ -25,6 +25,8 @@ class LogConfig:
 
     Attributes:
         index_interval: ``index.interval.bytes``.
+        is_interval_known: whether the topic itself sets it; otherwise it is Kafka's default, and
+            the broker may have another.
         max_index_size: ``segment.index.bytes``.
         retention_ms: ``retention.ms``; None if records never expire.
         is_known: whether the topic itself sets the retention; otherwise it is Kafka's default, and
@@ -32,6 +34,7 @@ class LogConfig:
     """
 
     index_interval: int = 4096
+    is_interval_known: bool = False
     max_index_size: int = 10 << 20
     retention_ms: int | None = 7 * 24 * 3600 * 1000
     is_known: bool = False
@@ -204,6 +207,7 @@ class StartRule:
         max_index_size = _number(said.get("segment.index.bytes"))
         return LogConfig(
             index_interval=default.index_interval if interval is None else interval,
+            is_interval_known=interval is not None or default.is_interval_known,
             max_index_size=default.max_index_size if max_index_size is None else max_index_size,
             retention_ms=(
                 None if kept_for_ever else default.retention_ms if retention is None else retention

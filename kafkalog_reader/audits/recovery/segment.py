@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.audits.recovery.batches import CURRENT_READING, BatchWalk, Reading, WalkEnd
-from kafkalog_reader.audits.recovery.index import last_entry_lookup
+from kafkalog_reader.audits.recovery.index import greatest_interval, last_entry_lookup
 from kafkalog_reader.audits.recovery.outcome import StartFailure
 from kafkalog_reader.audits.recovery.rebuilt_index import RebuiltIndex, may_be_full, rebuild_index
 from kafkalog_reader.errors import LogPosition
@@ -176,6 +176,10 @@ def recover(
     if state.problem:
         state.problem = f"{segment.where(state.stop, state.next_offset)}: {state.problem}"
     next_offset, index = state.next_offset, RebuiltIndex()
+    if not (state.rises or config.is_interval_known):  # else its entries do not matter
+        greatest = greatest_interval(segment.files, context=segment.context)
+        if greatest is not None and greatest < config.index_interval:
+            config = replace(config, index_interval=greatest)
     if not state.rises or may_be_full(state.stop - segment.start, config):
         kept = replace(segment, stop=state.stop)
         walk = kept.walk(0, check_crc=False, progress=no_progress)

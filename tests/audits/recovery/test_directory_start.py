@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kafkalog_reader
-from fixtures.builder import EPOCH_MILLIS, cluster, replica, small_batches
+from fixtures.builder import EPOCH_MILLIS, Batch, cluster, data_batch, replica, small_batches
 from fixtures.builder.replica import TOPIC_ID
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
 from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.format.record import Record
 from tests.audits.recovery.logs import BATCH, FIRST, LAST, put, start, starts, write_small
 
 if TYPE_CHECKING:
@@ -79,6 +80,30 @@ def test_a_swap_whose_end_cannot_be_read_stops_the_broker(is_clean: bool, tmp_pa
     assert recovery.is_own_failure
     assert f"{LAST}.log.swap at position {BATCH}" in recovery.reason
     assert recovery.sound_end_offset == 15
+
+
+@pytest.mark.parametrize(("interval", "expected"), [(0, 64), (200, 64), (1000, 72), (4096, 72)])
+def test_the_index_on_disk_says_whether_falling_offsets_empty_a_segment(
+    interval: int, expected: int, tmp_path: Path
+) -> None:
+    """Offsets 64 to 89, then 64 to 71, then a batch at 72 that is cut short.
+
+    Without the settings of its topic, ``index.interval.bytes`` is known from the index alone. The
+    log ends are those of 4.3.1, from LogLoader of that release: where the rebuilt index refuses
+    the batch that falls, LogLoader#recoverLog empties the segment.
+    """
+    batches = [_batch(64, 4), _batch(68, 6), _batch(80, 10), _batch(64, 8)]
+    torn = _batch(72, 3).build()[:-20]
+    held = replica(batches, index_interval=interval)
+    root = cluster(tmp_path, {1: held})[1]
+    with (root / "t-0" / f"{64:020}.log").open("ab") as log:
+        log.write(torn)
+    assert _end(start(tmp_path)) == expected
+
+
+def _batch(base_offset: int, records: int) -> Batch:
+    held = [Record(offset_delta=n, key=b"k", value=b"v" * 30) for n in range(records)]
+    return data_batch(base_offset, held, base_timestamp=EPOCH_MILLIS + base_offset)
 
 
 @pytest.mark.parametrize(
