@@ -21,12 +21,14 @@ SINCE ?= HEAD
 ROUNDS ?= 30
 ROUNDS_SEED ?= 1
 
+BASE ?= HEAD
+
 # Builds one wheel for each of these versions that is installed.
 WHEEL_PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo quick quick-selection affected reach test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans quorums ordinary mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas notebooks clean check-demo check-test
+.PHONY: help demo quick quick-selection affected reach test same oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans quorums ordinary mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas notebooks clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -51,6 +53,9 @@ quick-selection: check-test $(VENV)/.test $(VENV)/.coverage  ## choose anew what
 
 test: check-test $(VENV)/.test  ## run every test, including real brokers; twelve minutes on two cores
 	$(RUN) -m pytest
+
+same: check-test $(VENV)/.test  ## compare what every command says of some 800 states with the commit BASE
+	@$(RUN) -m tests.same --base $(BASE)
 
 # Runs two halves at the same time and prefixes each line with its half.
 oracle: check-test $(VENV)/.test  ## run the remaining scenarios on real brokers

@@ -81,7 +81,7 @@ def partition_units(
     """
     supplied = evidence.allowing(request.max_batch_bytes)
     clusters = cluster_metadata(evidence) if clusters is None else clusters
-    topics = {cluster_id: known.topics() for cluster_id, known in clusters.items()}
+    topics = _with_history(clusters, supplied)
     alone = {cluster_id: each.each_alone() for cluster_id, each in topics.items()}
     misnamed = renamed_folders(supplied, request, clusters)
     moments = metadata_moments(supplied)
@@ -101,6 +101,22 @@ def partition_units(
                 membership=known.partitions.get((topic, partition)),
             )
         yield unit
+
+
+def _with_history(
+    clusters: Mapping[str | None, ClusterMetadata], evidence: Evidence
+) -> dict[str | None, ClusterTopics]:
+    """The topics of each cluster, and which of them were only ever compacted."""
+    if not clusters:
+        return {}
+    # As long to import as in ``cluster_metadata``.
+    from kafkalog_reader.tables.compacted_since_creation import compacted_since_creation
+
+    compacted = compacted_since_creation(evidence)
+    return {
+        cluster_id: replace(known.topics(), since_creation=compacted.get(cluster_id, frozenset()))
+        for cluster_id, known in clusters.items()
+    }
 
 
 def cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:

@@ -14,6 +14,8 @@ from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kafkalog_reader.audits.log.replica import Replica
+
 _COMPACTED_BY_ITSELF: Final = INTERNAL_TOPICS - {METADATA_TOPIC}
 
 
@@ -48,12 +50,14 @@ class ClusterTopics:
         replicas: ids of the brokers that a partition is assigned to, by topic and partition; None
             if unknown.
         releases: of the nodes.
+        since_creation: ids of topics that were only ever compacted (``compacted_since_creation``).
     """
 
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     replicas: Mapping[tuple[str, int], tuple[int, ...]] | None = None
     releases: NodeReleases = UNKNOWN
+    since_creation: frozenset[str] = frozenset()
 
     def is_compacted(self, topic: str | None) -> bool | None:
         """Whether the log cleaner removes records of a topic; None if it is not known here.
@@ -78,6 +82,10 @@ class ClusterTopics:
             return "has retention.ms=-1"
         return ""
 
+    def was_only_compacted(self, replica: Replica) -> bool:
+        """Whether a replica is of a topic that never had another policy; False: not known."""
+        return replica.topic_id in self.since_creation
+
     @cached_property
     def names(self) -> Mapping[str, str]:
         """Topics by id."""
@@ -98,6 +106,7 @@ class ClusterTopics:
             replicas=self.replicas
             and {place: ids for place, ids in self.replicas.items() if place[0] in names},
             releases=self.releases,
+            since_creation=self.since_creation,
         )
 
     def each_alone(self) -> dict[str, ClusterTopics]:
@@ -111,6 +120,7 @@ class ClusterTopics:
                 configs={name: self.configs[name]} if name in self.configs else {},
                 replicas=self.replicas and replicas.get(name, {}),
                 releases=self.releases,
+                since_creation=self.since_creation & {topic_id},
             )
             for name, topic_id in self.topic_ids.items()
         }
