@@ -6,6 +6,8 @@ RUN := $(VENV)/bin/python
 export PYSPARK_PYTHON := $(CURDIR)/$(VENV)/bin/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(VENV)/bin/python
 export SPARK_LOCAL_IP ?= 127.0.0.1
+# Without bytecode of the tests, each run parses all of them again: half a minute.
+unexport PYTHONDONTWRITEBYTECODE
 FUZZ_SECONDS ?= 600
 HISTORIES ?= 100000
 HISTORIES_SEED ?= 1000000
@@ -17,6 +19,7 @@ LESS_PAIRS ?= 10
 LESS_SEED ?= 1
 MUTANTS_SECONDS ?= 3600
 MUTANTS_SEED ?= 1
+SINCE ?= HEAD
 ROUNDS ?= 30
 ROUNDS_SEED ?= 1
 
@@ -27,7 +30,7 @@ WHEEL_PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test same oracle both-sources fuzz faults faults-long agreement-long less suppressed histories plans quorums ordinary mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas notebooks clean check-demo check-test
+.PHONY: help demo quick quick-selection affected reach test same oracle both-sources fuzz faults faults-long agreement-long less suppressed histories plans quorums ordinary mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas notebooks clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -37,6 +40,18 @@ demo: check-demo $(VENV)/.demo  ## read a real capture of a split cluster with S
 	@$(RUN) examples/demo.py $(CAPTURE)
 	@echo && echo '$$ replica-diff $(CAPTURE)'
 	@$(VENV)/bin/replica-diff $(CAPTURE) || test $$? -eq 1  # 1: it found something, which is the point
+
+quick: $(VENV)/.test  ## run the chosen tests of format to cli in two processes: no brokers, no Spark, no browser
+	@$(RUN) -m tests.chosen.quick
+
+affected: $(VENV)/.test $(VENV)/.coverage  ## run the tests that reach a line changed since the commit SINCE
+	@$(RUN) -m tests.chosen.affected --since $(SINCE)
+
+reach: check-test $(VENV)/.test $(VENV)/.coverage  ## measure for `make affected` which tests reach which line; half an hour
+	$(RUN) -m tests.chosen.measure
+
+quick-selection: check-test $(VENV)/.test $(VENV)/.coverage  ## choose anew what `make quick` runs, after it has measured what changed
+	$(RUN) -m tests.chosen.selection
 
 test: check-test $(VENV)/.test  ## run every test, including real brokers; twelve minutes on two cores
 	$(RUN) -m pytest
@@ -79,8 +94,8 @@ agreement-long: check-test $(VENV)/.test  ## compare what verify, replica-diff, 
 less: check-test $(VENV)/.test  ## take each part of each piece of evidence away, and LESS_PAIRS pairs: no answer is stronger; some hours
 	$(RUN) -m tests.less --pairs $(LESS_PAIRS) --seed $(LESS_SEED)
 
-mutants: check-test $(VENV)/.test  ## mutation testing, MUTANTS_SECONDS in total: the tests should notice each change
-	@$(RUN) -m pip install --quiet cosmic-ray coverage
+mutants: check-test $(VENV)/.test $(VENV)/.coverage  ## mutation testing, MUTANTS_SECONDS in total: the tests should notice each change
+	@$(RUN) -m pip install --quiet cosmic-ray
 	$(RUN) -m tests.mutants --seconds $(MUTANTS_SECONDS) --seed $(MUTANTS_SEED)
 
 suppressed: check-test $(VENV)/.test  ## suppress each finding code in turn: a test must fail
@@ -157,4 +172,8 @@ $(VENV)/.demo: setup.py pyproject.toml $(wildcard kafkalog_reader/kernel/*.py ka
 $(VENV)/.test: $(VENV)/.demo
 	@echo "Installing the test dependencies into $(VENV) ..." >&2
 	@$(RUN) -m pip install --quiet --editable '.[spark,test,dev,notebook]'
+	@touch $@
+
+$(VENV)/.coverage: $(VENV)/.test
+	@$(RUN) -m pip install --quiet coverage
 	@touch $@

@@ -28,6 +28,7 @@ ROOT = Path(__file__).parent.parent
 BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("random", BUSY)
 settings.register_profile("repeatable", BUSY, derandomize=True)
+settings.register_profile("quick", BUSY, derandomize=True, max_examples=10)  # see tests/chosen
 settings.load_profile("repeatable")
 
 

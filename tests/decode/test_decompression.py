@@ -15,6 +15,7 @@ from kafkalog_reader.decode.decompression import Decompressor, Limits
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError, LimitReachedError
 from kafkalog_reader.format.compression import Codec, decompress
 from kafkalog_reader.kernel import codes
+from tests.chosen.examples import examples
 from tests.format.vectors import WHERE
 
 CONTENT = random.Random(1).randbytes(3000) * 40
@@ -71,7 +72,7 @@ def test_content_of_any_size_comes_back(codec: Codec, size: int) -> None:
     assert fast(codec, compress(codec, CONTENT[:size])) == CONTENT[:size]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     codec=st.sampled_from([codec for codec in Codec if codec]),
     size=st.sampled_from([3, 700, 70_000]),

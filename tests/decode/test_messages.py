@@ -19,6 +19,7 @@ from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
 from kafkalog_reader.format.batch_fields import LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.message_set import LegacyRecord
+from tests.chosen.examples import examples
 from tests.tables.legacy_logs import Row, T, declared_rows, logs, shown_rows
 from tests.tables.logs import batch, offsets, rows, rows_before_error, write_segment
 
@@ -36,13 +37,13 @@ def records_of(log: bytes, *, mode: str = "PERMISSIVE") -> list[Row]:
     return shown_rows([row | {"ms": ms} for row, ms in zip(found, milliseconds, strict=True)])
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(log=logs())
 def test_sound_messages_are_what_the_declared_format_reads(log: list[bytes]) -> None:
     assert records_of(b"".join(log), mode="FAILFAST") == [r for e in log for r in declared_rows(e)]
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=examples(250))
 @given(log=logs(), data=st.data())
 def test_a_wrong_value_under_a_right_crc_costs_its_entry_and_no_other(
     log: list[bytes], data: st.DataObject

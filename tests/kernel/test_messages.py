@@ -11,6 +11,7 @@ from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.format.compression import Codec, decompress
 from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.kernel import codes
+from tests.chosen.examples import examples
 from tests.kernel.decoding import batch_columns, decode, scan
 from tests.tables.legacy_logs import Row, declared_rows, logs
 
@@ -64,7 +65,7 @@ def rewritten(kernel: SimpleNamespace, log: list[bytes]) -> list[Row]:
     ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(log=logs())
 def test_records_are_those_of_the_declared_format(
     kernel: SimpleNamespace, log: list[bytes]

@@ -14,6 +14,7 @@ from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.format.record import Record, RecordHeader
 from kafkalog_reader.format.record_batch import parse_record_batch
 from kafkalog_reader.kernel import codes
+from tests.chosen.examples import examples
 from tests.format.vectors import (
     ABORT,
     CLEANER_RESULT,
@@ -157,7 +158,7 @@ def test_descending_and_repeated_deltas_decode_as_they_stand(kernel: SimpleNames
     assert [row[0] for row in decode_log(kernel, batch).rows] == [15, 12, 12, 10]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     records=RECORDS,
     base_offset=st.integers(0, 2**62),
@@ -188,7 +189,7 @@ def test_kernel_returns_what_the_format_layer_built(
     assert without_control_type(decoded.rows) == plain + expected_rows(batch) + plain
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(records=RECORDS, seed=st.integers(0, 2**32 - 1))
 def test_mutated_records_decode_as_the_format_says_or_are_refused_by_both(
     kernel: SimpleNamespace, records: list[Record], seed: int
@@ -218,7 +219,7 @@ def test_mutated_records_decode_as_the_format_says_or_are_refused_by_both(
         assert without_control_type(decoded.rows) == plain + plain
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     payload=st.binary(max_size=80),
     count=st.integers(-(2**31), 2**31 - 1) | st.integers(0, 6),

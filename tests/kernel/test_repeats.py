@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.chosen.examples import examples
 from tests.kernel.conftest import load_module
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def test_ranges_outside_the_bytes_are_refused(offsets: list[int], kernel: Simple
         kernel.repeats.hash_ranges(bytes(8), np.array(offsets, np.int32), np.zeros(1, np.int64))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(log=SMALL_LOGS, at_once=st.integers(1, 7))
 def test_copies_are_those_that_a_comparison_with_all_records_finds(log: Log, at_once: int) -> None:
     for module in KERNELS:

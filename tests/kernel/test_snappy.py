@@ -15,6 +15,7 @@ from fixtures.builder.compression import compress
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.format.compression import Codec, decompress
 from kafkalog_reader.kernel import sound_batches
+from tests.chosen.examples import examples
 from tests.format.vectors import WHERE
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def test_flipped_bits_cut_ends_and_strange_bytes_agree_with_the_library(seed: in
         assert ours(changed) == library(changed)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(body=st.binary(min_size=1, max_size=300), size=st.integers(0, 600))
 def test_any_bytes_agree_with_the_library(body: bytes, size: int) -> None:
     block = uvarint(size) + body

@@ -17,6 +17,7 @@ from kafkalog_reader.decode.codec_libraries import MAX_BLOCK, CodecLibraries
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.format.record import Record
+from tests.chosen.examples import examples
 from tests.format.vectors import COMMIT, EMPTY, PLAIN, TRANSACTIONAL, T
 from tests.kernel.decoding import Room
 from tests.kernel.test_records import RECORDS, expected_rows, without_control_type
@@ -38,7 +39,7 @@ def take(
     return sound, room
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(records=RECORDS, base_offset=st.integers(0, 2**40))
 def test_records_are_those_of_the_declared_format(
     kernel: SimpleNamespace, records: list[Record], base_offset: int

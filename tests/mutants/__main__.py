@@ -2,10 +2,15 @@
 
     python -m tests.mutants --seconds 3600 --seed 7
 
-First the tests run once under coverage. Each change (a comparison flipped, a condition dropped, a
-number off by one) is then made in a copy of the tree, and tests that reach its line run until one
-fails. A change that no test notices is printed as a diff: either a test is missing, or the change
-makes no difference and belongs into ``equivalent.py`` with the reason.
+First the tests run under coverage, unless their measurement is stored (``tests.chosen.measure``).
+Each change (a comparison flipped, a condition dropped, a number off by one) is then made in a copy
+of the tree, and tests that reach its line run until one fails. A change that no test notices is
+printed as a diff: either a test is missing, or the change makes no difference and belongs into
+``equivalent.py`` with the reason.
+
+    python -m tests.mutants --quick
+
+tells how many of the changes that these tests notice are noticed by those of ``make quick``.
 """
 
 from __future__ import annotations
@@ -31,8 +36,10 @@ import pytest
 from tests.mutants.equivalent import is_equivalent
 
 try:
+    from tests.chosen.measure import measure, outdated, reach_folder
+    from tests.chosen.quick import shortened
+    from tests.chosen.reach import Reach
     from tests.mutants.mutant import ROOT, sample
-    from tests.mutants.reach import Reach, measured
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing.name} is not installed: python -m pip install cosmic-ray coverage")
 
@@ -49,19 +56,30 @@ TARGETS: Final = {
     "spark_datasource": "tests/spark",
 }
 """The changed packages, and their own tests, which run first."""
-FARTHER: Final = ("tests/audits", "tests/scenarios", "tests/tables", "tests/faults/test_faults.py")
+QUICK_TARGETS: Final = {
+    f"kafkalog_reader/{area}": f"tests/{area}"
+    for area in ("format", "io", "scan", "decode", "tables", "audits", "cli")
+}
+"""What ``make quick`` tests, without the kernel: it is compiled before a change."""
+QUICK_OPTIONS: Final = ("-p", "tests.chosen.quick", "--hypothesis-profile=quick")
+FARTHER: Final = ("tests/audits", "tests/scenarios", "tests/tables", "tests/faults")
 WANTED: Final = 0.85
+WANTED_QUICK: Final = 0.8
+"""Of the changes that the whole suite notices."""
 OWN_SECONDS: Final = 15
 """Seconds of tests that run for a change, measured under coverage; at least one test runs."""
 
 
-def is_noticed(folder: Path, path: str, code: str, tests: Sequence[str], seconds: float) -> bool:
+def is_noticed(
+    folder: Path, path: str, code: str, tests: Sequence[str], seconds: float,
+    options: Sequence[str] = (),
+) -> bool:  # fmt: skip
     """Whether a test fails, or does not end, with this code at ``path`` in a copy of the tree."""
     file = folder / path
     source = file.read_text()
     file.write_text(code)
     try:
-        status = exit_status(folder, tests, seconds)
+        status = exit_status(folder, [*options, *tests], seconds)
     finally:
         file.write_text(source)
     if status == pytest.ExitCode.USAGE_ERROR:  # a conftest.py cannot be imported, or no such test
@@ -119,6 +137,8 @@ def copied_tree(folder: Path) -> None:
 
 def tried(folder: Path, reach: Reach, options: argparse.Namespace, stop: float) -> int:
     """Try changes until the time is over; return 1 if too few are noticed in an area."""
+    targets = QUICK_TARGETS if options.quick else TARGETS
+    quick = Reach(reach_folder(), ROOT, shortened()) if options.quick else None
     count: Counter[str] = Counter()
     noticed: Counter[str] = Counter()
     for mutant in sample(options.areas, options.seed, options.count):
@@ -127,22 +147,30 @@ def tried(folder: Path, reach: Reach, options: argparse.Namespace, stop: float) 
         code = mutant.code()
         if code is None or is_equivalent(mutant.path, mutant.diff(code)):
             continue
-        own = TARGETS[mutant.target]
+        own = targets[mutant.target]
         tests = reach.tests(mutant.path, mutant.line(code), own, OWN_SECONDS)
         seconds = reach.seconds(tests)
         if mutant.target not in count and tests and not passes(folder, tests, seconds):
             raise SystemExit(f"{mutant.target}: its tests fail without a change")
+        few = quick.tests(mutant.path, mutant.line(code), own, OWN_SECONDS) if quick else []
+        by_few = bool(few) and is_noticed(
+            folder, mutant.path, code, few, quick.seconds(few), QUICK_OPTIONS
+        )
+        by_all = by_few or (tests and is_noticed(folder, mutant.path, code, tests, seconds))
+        if quick and not by_all:
+            continue
         count[mutant.target] += 1
-        if tests and is_noticed(folder, mutant.path, code, tests, seconds):
+        if by_few if quick else by_all:
             noticed[mutant.target] += 1
         else:
-            click.echo(f"survived {len(tests)} tests:\n{mutant.diff(code)}")
+            click.echo(f"survived {len(few if quick else tests)} tests:\n{mutant.diff(code)}")
         sys.stdout.flush()
+    wanted = WANTED_QUICK if options.quick else WANTED
     for target in count:
         share = noticed[target] / count[target]
         click.echo(f"{target}: {noticed[target]} of {count[target]} noticed, {share:.0%}")
-    click.echo(f"in each area {WANTED:.0%} wanted")
-    enough = [noticed[target] >= WANTED * count[target] for target in count]
+    click.echo(f"in each area {wanted:.0%} wanted")
+    enough = [noticed[target] >= wanted * count[target] for target in count]
     return 0 if len(enough) == len(options.areas) and all(enough) else 1
 
 
@@ -152,8 +180,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=3600, help="in all, with the measurement")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1000, help="of each area, at most")
-    parser.add_argument("areas", nargs="*", default=[*TARGETS], help="some of the areas")
+    parser.add_argument("--quick", action="store_true", help="judge the tests of make quick")
+    parser.add_argument("areas", nargs="*", help="some of the areas")
     options = parser.parse_args()
+    options.areas = options.areas or [*(QUICK_TARGETS if options.quick else TARGETS)]
     stop = time.monotonic() + options.seconds
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.dont_write_bytecode = True
@@ -162,16 +192,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve() / "tree"
         copied_tree(folder)
-        own = [TARGETS[area] for area in options.areas]
-        farther = [each for each in FARTHER if not each.startswith("tests/scan")]
-        # pytest must not meet a test twice.
-        inside = [each for each in own if not any(_is_below(each, far) for far in farther)]
-        reach = measured(folder, Path(name), [*inside, *farther])
-        return tried(folder, reach, options, stop)
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder}/")
+        targets = QUICK_TARGETS if options.quick else TARGETS
+        near = (*FARTHER, *(targets[area] for area in options.areas))
+        parts = [each for each in outdated(folder, reach_folder()) if each.startswith(near)]
+        measure(folder, parts, reach_folder())
+        return tried(folder, Reach(reach_folder(), folder), options, stop)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.chosen.examples import examples
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -70,7 +72,7 @@ def test_offset_entry_of_a_whole_append_is_confirmed(small_partition: Path, rows
     assert rows_of("offset_index", small_partition)[0]["confirmed"] is True
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     entries=st.lists(
         st.tuples(st.integers(-3, 15), st.sampled_from([0, 83, 166, 249, 332, 415, 498, 500, 576])),

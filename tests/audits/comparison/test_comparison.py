@@ -16,6 +16,7 @@ from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.format.record import Record
 from tests.audits.comparison.batches_alone import compared
+from tests.chosen.examples import examples
 
 if TYPE_CHECKING:
     from fixtures.builder.batch import Batch
@@ -47,7 +48,7 @@ def compared_in_files(logs: list[list[Batch]], segment_bytes: list[int]) -> Comp
         return compared(folder, 1024)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     shared=SIZES,
     tails=st.lists(SIZES, min_size=2, max_size=3),
@@ -76,7 +77,7 @@ def test_fork_is_the_end_of_the_common_prefix_wherever_segments_roll(
     assert comparison.differences == ()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     shared=SIZES, first=st.integers(0, 11), rolls=st.tuples(*[st.sampled_from([200, 1 << 20])] * 2)
 )

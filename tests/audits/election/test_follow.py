@@ -18,6 +18,7 @@ from kafkalog_reader.audits.election.follow import (
 )
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.leader_epoch_cache import EpochEnd, LeaderEpochCache
+from tests.chosen.examples import examples
 
 
 def log(epochs: str, end: int, *, start: int = 0, high_watermark: int = 0) -> EpochLog:
@@ -191,7 +192,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(steps=STEPS)
 def test_with_intact_epoch_files_a_follower_ends_at_the_longest_common_prefix(
     steps: list[tuple[str, int, int, int]],

@@ -21,6 +21,7 @@ from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.segment_files import SegmentFiles
 from kafkalog_reader.scan.scan import CHAIN, Scan
+from tests.chosen.examples import examples
 
 BATCHES = st.lists(
     st.tuples(st.integers(0, 40), st.integers(0, 5), st.integers(0, 200), st.integers(-1, 6)),
@@ -28,7 +29,7 @@ BATCHES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(fields=BATCHES, interval=st.integers(0, 500))
 def test_recovery_does_what_kafkas_loop_does(
     fields: list[tuple[int, int, int, int]], interval: int
