@@ -75,7 +75,9 @@ EXIT_MEANINGS: Final = {
         f"or damage may hide one, or if {INCOMPLETE}"
     ),
     "census": ExitMeaning(),
-    "duplicates": ExitMeaning(found=f"a record is there more than once, or if {INCOMPLETE}"),
+    "duplicates": ExitMeaning(
+        found=f"records were sent again, or with --equal-records are equal, or if {INCOMPLETE}"
+    ),
     "keys": ExitMeaning(
         found="a key is not where the partitioner that explains the others puts it, or if "
         f"{INCOMPLETE}"

@@ -38,6 +38,13 @@ def commands_survive(directory: str, files: list[str]) -> None:
         _answers(kafkalog, "salvage", directory, "--as-segments", "--output", f"{output}/log")
 
 
+def starts_survive(directory: str) -> None:
+    """Run the commands that predict the start of a broker on its log directories."""
+    _answers(kafkalog, "verify", directory)
+    _answers(kafkalog, "plan", directory)
+    _answers(kafkalog, "table", "recoveries", directory)
+
+
 def _answers(command: click.Command, *arguments: str) -> None:
     shown = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     said = io.StringIO()

@@ -29,6 +29,8 @@ def seeds(target: str) -> list[bytes]:
             if codec.value
             for content in contents
         }
+    elif target == "starts":
+        found = {bytes([number]) for number in range(MAX)}
     elif target == "discovery":
         found = {name for path in _files() for name in (path.name.encode(), str(path).encode())}
     elif target == "texts":

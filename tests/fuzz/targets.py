@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import kafkalog_reader
+from fixtures.recovery.random_start import write_random_start
 from kafkalog_reader import registry
 from kafkalog_reader.decode.decompression import Decompressor
 from kafkalog_reader.errors import KafkaLogError, LogPosition
@@ -37,7 +38,7 @@ from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io import names
 from kafkalog_reader.io.path_argument import parse_path_arguments
 from kafkalog_reader.io.read_context import ReadContext
-from tests.fuzz.command_line import commands_survive
+from tests.fuzz.command_line import commands_survive, starts_survive
 from tests.kernel.conftest import MODULES, load_module
 from tests.kernel.decoding import batch_columns, decode, scan
 
@@ -168,6 +169,14 @@ def commands(content: bytes) -> None:
         commands_survive(directory, [name for name in found if found[name]])
 
 
+def starts(content: bytes) -> None:
+    """Predictions of the start of a broker with damaged disks, which ``content`` chooses."""
+    with _scratch() as root:
+        broker = str(write_random_start(Path(root), content))
+        _read_everything(broker, ("recoveries",))
+        starts_survive(broker)
+
+
 def discovery(content: bytes) -> None:
     """Names of directories and files, arguments of commands."""
     name = os.fsdecode(content)
@@ -188,7 +197,7 @@ TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
     target.__name__: target
     for target in (
         texts, entries, declared_batches, messages, payloads, kernels, segments, directories,
-        commands, discovery,
+        commands, starts, discovery,
     )
 }  # fmt: skip
 
@@ -224,15 +233,22 @@ def with_right_checksums(content: bytes) -> bytes:
 
 @contextlib.contextmanager
 def partition(files: dict[str, bytes]) -> Any:
-    """A log directory with one partition of these files, on a memory disk if there is one."""
-    shared = "/dev/shm"
-    where = shared if os.access(shared, os.W_OK) else None
-    root = tempfile.mkdtemp(prefix="kafkalog-fuzz-", dir=where)
-    try:
+    """A log directory with one partition of these files."""
+    with _scratch() as root:
         inner = Path(root, "orders-0")
         inner.mkdir()
         for name, content in files.items():
             (Path(root) if name in DIRECTORY_FILES else inner).joinpath(name).write_bytes(content)
+        yield root
+
+
+@contextlib.contextmanager
+def _scratch() -> Any:
+    """An empty folder, on a memory disk if there is one."""
+    shared = "/dev/shm"
+    where = shared if os.access(shared, os.W_OK) else None
+    root = tempfile.mkdtemp(prefix="kafkalog-fuzz-", dir=where)
+    try:
         yield root
     finally:
         shutil.rmtree(root)

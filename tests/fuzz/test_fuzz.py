@@ -13,7 +13,7 @@ SEED = 20_261_121
 # As many as take two or three seconds on one slow core; few if they read whole directories.
 INPUTS = {
     "texts": 4000, "entries": 6000, "declared_batches": 1500, "messages": 3000, "payloads": 4000,
-    "kernels": 1500, "segments": 100, "directories": 30, "commands": 6,
+    "kernels": 1500, "segments": 100, "directories": 30, "commands": 6, "starts": 22,
     "discovery": 10_000,
 }  # fmt: skip
 

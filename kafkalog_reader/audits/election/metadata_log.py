@@ -37,7 +37,7 @@ from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from kafkalog_reader.format.messages.decoder import Value
     from kafkalog_reader.io.directories import PartitionDirectory
@@ -105,7 +105,7 @@ class ClusterMetadata:
 
 
 def read_cluster_metadata(
-    evidence: Evidence, *, is_silent: bool = False
+    evidence: Evidence, *, is_silent: bool = False, passed_over: Collection[str] = ()
 ) -> dict[str | None, ClusterMetadata]:
     """Read the most advanced usable copy of each metadata log, by cluster id.
 
@@ -113,9 +113,15 @@ def read_cluster_metadata(
 
     A copy is used only if it can be replayed without a gap. If it is damaged, or its beginning was
     replaced by a snapshot that is missing, a warning names it, unless the caller says it by itself.
+
+    Args:
+        evidence: the supplied paths.
+        is_silent: see above.
+        passed_over: paths of copies that must not lead (``audits.quorum.held_topics``).
     """
     best: dict[str | None, ClusterMetadata] = {}
     copies = [d for d in evidence.partition_directories(_REQUEST) if d.is_replica]
+    copies = [each for each in copies if each.path not in passed_over]
     ends = {copy: _end(copy) for copy in copies}
     for directory in sorted(copies, key=ends.__getitem__, reverse=True):
         known = best.get(directory.log_directory.cluster_id)

@@ -123,7 +123,7 @@ def cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:
     """The content of the metadata logs that were supplied, by cluster id."""
     if not any(each.is_replica for each in evidence.partition_directories(_METADATA)):
         return {}
-    # Its decoder takes as long to import as everything else that a log directory needs.
-    from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
+    # It imports the decoder of metadata records.
+    from kafkalog_reader.audits.quorum.held_topics import read_leading_metadata
 
-    return read_cluster_metadata(evidence)
+    return read_leading_metadata(evidence)

@@ -28,7 +28,7 @@ from kafkalog_reader.audits.plan.unanswered import (
     why_unanswered,
 )
 from kafkalog_reader.audits.recovery.files import read_log_starts
-from kafkalog_reader.audits.recovery.outcome import FAILURES, DirectoryFailure
+from kafkalog_reader.audits.recovery.outcome import FAILURES, FailedStep, attempted
 from kafkalog_reader.audits.recovery.recovery import Recovery
 
 if TYPE_CHECKING:
@@ -391,7 +391,5 @@ def _log_start_rows(root: LogDirectory) -> Mapping[TopicPartition, int] | None:
     """Rows as they stand; none where there is no file, or the directory itself was not given."""
     if root.clean_shutdown is None:
         return {}
-    try:
-        return read_log_starts(root)
-    except DirectoryFailure:  # a release that starts without it
-        return None
+    found = attempted(lambda: read_log_starts(root))
+    return None if isinstance(found, FailedStep) else found  # a release that starts without it

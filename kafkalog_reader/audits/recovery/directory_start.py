@@ -29,11 +29,7 @@ from kafkalog_reader.audits.recovery.index_rebuild import index_rebuild
 from kafkalog_reader.audits.recovery.load import LogLoad
 from kafkalog_reader.audits.recovery.loss import LostBytes
 from kafkalog_reader.audits.recovery.names import check_directories, check_files
-from kafkalog_reader.audits.recovery.outcome import (
-    DirectoryFailure,
-    StartFailure,
-    StartOutcome,
-)
+from kafkalog_reader.audits.recovery.outcome import FailedStep, StartOutcome, attempted
 from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery.retention import (
     StartTime,
@@ -43,7 +39,7 @@ from kafkalog_reader.audits.recovery.retention import (
     segments_text,
     start_time,
 )
-from kafkalog_reader.audits.recovery.segment import loading_segments
+from kafkalog_reader.audits.recovery.segment import LoadingSegment
 from kafkalog_reader.audits.recovery.sound_prefix import sound_prefix
 from kafkalog_reader.audits.recovery.stray import why_stray
 from kafkalog_reader.io.partition_directory import readable_segments
@@ -125,7 +121,8 @@ class DirectoryStart:
     def predict(self, directory: PartitionDirectory) -> Recovery:
         """Predict what happens to one of its replicas."""
         if self._is_refused:
-            return self._not_loaded(directory, StartOutcome.DIRECTORY_OFFLINE, self.offline)
+            failure = FailedStep(self.offline, ends_broker=False)
+            return self._not_loaded(directory, failure, is_own=False)
         recovery = self._predicted(directory, self._rule)
         if recovery.outcome is StartOutcome.BROKER_ABORTS:
             self.fatal = self.fatal or recovery.reason
@@ -139,44 +136,38 @@ class DirectoryStart:
         return recovery
 
     def _predicted(self, directory: PartitionDirectory, rule: StartRule) -> Recovery:
-        try:
-            return self._load(directory, rule)
-        except StartFailure as failure:
-            return self._not_loaded(
-                directory, StartOutcome.BROKER_ABORTS, str(failure), is_own=True
-            )
-        except DirectoryFailure as failure:
-            outcome = (
-                StartOutcome.DIRECTORY_OFFLINE if rule.loses_disks else StartOutcome.BROKER_ABORTS
-            )
-            return self._not_loaded(directory, outcome, str(failure), is_own=True)
+        loaded = attempted(lambda: self._load(directory, rule))
+        if not isinstance(loaded, FailedStep):
+            return loaded
+        ends_broker = loaded.ends_broker or not rule.loses_disks
+        return self._not_loaded(directory, replace(loaded, ends_broker=ends_broker), is_own=True)
 
     def _not_loaded(
-        self,
-        directory: PartitionDirectory,
-        outcome: StartOutcome,
-        reason: str,
-        *,
-        is_own: bool = False,
+        self, directory: PartitionDirectory, failure: FailedStep, *, is_own: bool
     ) -> Recovery:
-        segments = loading_segments(directory)
-        end = sound_prefix(segments[-1] if segments else None, self._progress).next_offset
+        """A replica of which nothing changes: its end is that of the files as readers see them."""
+        *_, last = (None, *readable_segments(directory))
+        segment = None if last is None else LoadingSegment.of(last, directory)
         return Recovery(
             directory=directory,
-            outcome=outcome,
-            sound_end_offset=end,
-            reason=reason,
+            outcome=(
+                StartOutcome.BROKER_ABORTS
+                if failure.ends_broker
+                else StartOutcome.DIRECTORY_OFFLINE
+            ),
+            sound_end_offset=sound_prefix(segment, self._progress).next_offset,
+            reason=failure.reason,
             is_own_failure=is_own,
         )
 
     def _tried(self, read: Callable[[], _T], otherwise: _T, counts: bool = True) -> _T:
-        try:
-            return read()
-        except DirectoryFailure as failure:
-            if counts:
-                self.offline = self.offline or str(failure)
-        except StartFailure as failure:
-            self.fatal = self.fatal or str(failure)
+        found = attempted(read)
+        if not isinstance(found, FailedStep):
+            return found
+        if found.ends_broker:
+            self.fatal = self.fatal or found.reason
+        elif counts:
+            self.offline = self.offline or found.reason
         return otherwise
 
     def _load(self, directory: PartitionDirectory, rule: StartRule) -> Recovery:

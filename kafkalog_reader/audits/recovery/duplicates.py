@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.recovery.files import read_epochs
-from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure
+from kafkalog_reader.audits.recovery.outcome import FailedStep, attempted
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import file_version, read_topic_id
 from kafkalog_reader.io.directories import PartitionDirectory
@@ -106,12 +106,12 @@ def refused_folders(
 
 def _has_sound_epochs(root: LogDirectory, name: str) -> bool:
     """Whether a folder can be loaded, as far as its small files show."""
+    path = posixpath.join(root.path, name)
+    folder = PartitionDirectory(path=path, log_directory=root, topic=None, partition=None)
     try:
-        path = posixpath.join(root.path, name)
-        read_epochs(PartitionDirectory(path=path, log_directory=root, topic=None, partition=None))
-    except (StartFailure, DirectoryFailure, LocatedError):
+        return not isinstance(attempted(lambda: read_epochs(folder)), FailedStep)
+    except LocatedError:
         return False
-    return True
 
 
 def _is_served(path: str, context: ReadContext, topics: ClusterTopics | None) -> bool:

@@ -14,7 +14,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure
+from kafkalog_reader.audits.recovery.outcome import (
+    DirectoryFailure,
+    FailedStep,
+    StartFailure,
+    attempted,
+)
 from kafkalog_reader.errors import CorruptCheckpointError
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry
 from kafkalog_reader.format.uuid import ZERO_UUID
@@ -170,10 +175,8 @@ def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
 
 def topic_id_of_peer(directory: PartitionDirectory) -> str | None:
     """The topic id of another broker's copy; None if its file has none."""
-    try:
-        return read_topic_id_at_start(directory)
-    except (DirectoryFailure, StartFailure):
-        return None  # only the start of that broker fails
+    found = attempted(lambda: read_topic_id_at_start(directory))
+    return None if isinstance(found, FailedStep) else found  # only that broker's start fails
 
 
 def _ends_broker(metadata: bytes) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.log.held_records import HeldRecords, sum_of
-from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure
+from kafkalog_reader.audits.recovery.outcome import FailedStep, attempted
 from kafkalog_reader.io.names import segment_file_name
 from kafkalog_reader.io.partition_directory import readable_segments
 
@@ -52,9 +52,7 @@ def index_rebuild(
         count: the records of a byte range.
     """
     load = log_load(without_last_index=True)
-    try:
-        load.run()
-    except (StartFailure, DirectoryFailure):
+    if isinstance(attempted(load.run), FailedStep):
         return None
     cut = sum_of(map(count, load.lost))
     kept = lost - load.hidden_records() - cut.sound

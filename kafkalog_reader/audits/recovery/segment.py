@@ -53,6 +53,23 @@ class LoadingSegment:
     recovered: Recovered | None = None
     reading: Reading = CURRENT_READING
 
+    @classmethod
+    def of(
+        cls,
+        files: SegmentFiles,
+        directory: PartitionDirectory,
+        reading: Reading = CURRENT_READING,
+    ) -> LoadingSegment:
+        """A segment of a replica, as it is on disk; empty if it has no log file."""
+        return cls(
+            files=files,
+            base_offset=files.base_offset,
+            start=0,
+            stop=files.log_size or 0,
+            context=directory.context,
+            reading=reading,
+        )
+
     @property
     def path(self) -> str:
         return self.files.path("log")
@@ -89,14 +106,7 @@ def loading_segments(
     """
 
     def loading(files: SegmentFiles) -> LoadingSegment:
-        return LoadingSegment(
-            files=files,
-            base_offset=files.base_offset,
-            start=0,
-            stop=files.log_size or 0,
-            context=directory.context,
-            reading=reading,
-        )
+        return LoadingSegment.of(files, directory, reading)
 
     found = readable_segments(directory, live_only=False)
     if directory.only is not None or not any(files.suffix == "swap" for files in found):

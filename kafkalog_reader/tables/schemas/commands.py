@@ -117,7 +117,7 @@ CENSUS: Final = (
 _CAUSE: Final = (
     "retry: sent again without idempotence; retry-to-next-leader: the same under a later leader "
     "epoch; same-sequence: a broker accepted an idempotent batch twice; sent-again: by the "
-    "application"
+    "application; null: merely equal"
 )
 
 DUPLICATES: Final = (
@@ -147,6 +147,7 @@ DUPLICATES: Final = (
         pa.int64(),
         "records that an earlier partition of the topic has, too; null: not asked",
     ),
+    Column("equalRecords", pa.int64(), "other records that equal one in a batch before"),
     Column("brokerTimes", pa.int64(), "records with LogAppendTime, whose times are not compared"),
     Column("notCompared", pa.int64(), "records without a timestamp (format 0)"),
 )

@@ -15,7 +15,7 @@ from fixtures.builder.replica import TOPIC_ID
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
 from kafkalog_reader.errors import UnreadableFileError
-from tests.audits.recovery.logs import FIRST, LAST, start, starts, write_small
+from tests.audits.recovery.logs import BATCH, FIRST, LAST, put, start, starts, write_small
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +62,23 @@ def test_zeros_after_the_end_stop_the_broker_after_a_clean_stop(tmp_path: Path) 
         None,
     )
     assert (recovery.sound_end_offset, recovery.loaded) == (23, None)
+
+
+@pytest.mark.parametrize("is_clean", [True, False])
+def test_a_swap_whose_end_cannot_be_read_stops_the_broker(is_clean: bool, tmp_path: Path) -> None:
+    """4.3.1 ends with a CorruptRecordException that names the ``.swap``: LogSegment#readNextOffset.
+
+    No file changes, so the sound prefix is the batch before the impossible length.
+    """
+    directory = write_small(tmp_path, is_clean=is_clean)
+    swap = directory / f"{LAST}.log.swap"
+    swap.write_bytes((directory / f"{LAST}.log").read_bytes())
+    put(swap, BATCH + 8, bytes(4))
+    recovery = start(tmp_path)
+    assert recovery.outcome is StartOutcome.BROKER_ABORTS
+    assert recovery.is_own_failure
+    assert f"{LAST}.log.swap at position {BATCH}" in recovery.reason
+    assert recovery.sound_end_offset == 15
 
 
 @pytest.mark.parametrize(
