@@ -13,17 +13,21 @@ QUORUMS ?= 50
 QUORUMS_SEED ?= 1
 PLANS ?= 33
 PLANS_SEED ?= 100
+LESS_PAIRS ?= 10
+LESS_SEED ?= 1
 MUTANTS_SECONDS ?= 3600
 MUTANTS_SEED ?= 1
 ROUNDS ?= 30
 ROUNDS_SEED ?= 1
+
+BASE ?= HEAD
 
 # Builds one wheel for each of these versions that is installed.
 WHEEL_PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans quorums ordinary mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas notebooks clean check-demo check-test
+.PHONY: help demo test same oracle both-sources fuzz faults faults-long agreement-long less suppressed histories plans quorums ordinary mutants bench portable wheel lint types spark-matrix fixtures findings scenarios readme man schemas notebooks clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -36,6 +40,9 @@ demo: check-demo $(VENV)/.demo  ## read a real capture of a split cluster with S
 
 test: check-test $(VENV)/.test  ## run every test, including real brokers; twelve minutes on two cores
 	$(RUN) -m pytest
+
+same: check-test $(VENV)/.test  ## compare what every command says of some 800 states with the commit BASE
+	@$(RUN) -m tests.same --base $(BASE)
 
 # Runs two halves at the same time and prefixes each line with its half.
 oracle: check-test $(VENV)/.test  ## run the remaining scenarios on real brokers
@@ -68,6 +75,9 @@ faults-long: check-test $(VENV)/.test  ## flip every bit of small segments and t
 
 agreement-long: check-test $(VENV)/.test  ## compare what verify, replica-diff, salvage and plan report for every fault in every base
 	$(RUN) -m tests.agreement
+
+less: check-test $(VENV)/.test  ## take each part of each piece of evidence away, and LESS_PAIRS pairs: no answer is stronger; some hours
+	$(RUN) -m tests.less --pairs $(LESS_PAIRS) --seed $(LESS_SEED)
 
 mutants: check-test $(VENV)/.test  ## mutation testing, MUTANTS_SECONDS in total: the tests should notice each change
 	@$(RUN) -m pip install --quiet cosmic-ray coverage

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kafkalog_reader
 from fixtures import captures
+from fixtures.builder.cluster import cluster
+from fixtures.builder.metadata_log import PartitionState, metadata_log
+from fixtures.builder.replica import TOPIC_ID
 from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
 from fixtures.synthetic import EXPECTED, SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
@@ -108,6 +111,7 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
     yield "three brokers, one of them not supplied", _without_a_broker()
     yield "the only controller's copy of the metadata log was cut", _controller_behind()
     yield "200 bytes of a controller's snapshot were overwritten with zeros", _damaged_snapshot()
+    yield "the metadata log creates a topic a second time, with another id", _created_twice()
     yield "the folder of one replica was renamed from t-0 to t-7", _renamed()
     yield f"read with --started-at {STARTED_AT}, long after the last record", _started_late()
 
@@ -197,6 +201,16 @@ def _damaged_snapshot() -> list[dict[str, Any]]:
         (snapshot,) = root.glob("__cluster_metadata-0/*.checkpoint")
         snapshot.write_bytes(bytes(200) + snapshot.read_bytes()[200:])
         return _rows(str(root), folder=folder)
+
+
+def _created_twice() -> list[dict[str, Any]]:
+    states = (
+        PartitionState(replicas=(1,), in_sync=(1,), leader=1, leader_epoch=0, topic_id=topic_id)
+        for topic_id in (TOPIC_ID, "AAAAAAAAAAAAAAAAAAAAAw")
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        cluster(Path(folder), {1: metadata_log(states)})
+        return _rows(folder, folder=folder)
 
 
 def _controller_behind() -> list[dict[str, Any]]:

@@ -35,10 +35,15 @@ _NO_FILES: Final = (
 )
 _LAST_OFFSET: Final = (1 << 63) - 1
 _OFFSET: Final = pc.field("offset")
+_TOPIC: Final = pc.field("topic")
+_ANY_OTHER: Final = ("", "\U0010ffff")
+"""Before and after the names of all topics."""
 
 
 class TableDataset(ds.FileSystemDataset):  # type: ignore[misc]  # pyarrow has no types
     """The rows of a scan, read again for each query.
+
+    Topics that the scan leaves out are read if a filter names them.
 
     It answers ``to_table``, ``to_batches``, ``count_rows``, ``head``, ``take``, ``filter`` and
     ``scanner``. What Arrow does below Python, such as ``join`` and ``sort_by``, ends with an
@@ -46,6 +51,7 @@ class TableDataset(ds.FileSystemDataset):  # type: ignore[misc]  # pyarrow has n
 
     Attributes:
         failure: the error that ended the last read. Arrow passes on only its text.
+        is_named: whether a topic that the scan leaves out is named elsewhere in the query.
     """
 
     def __init__(self, scan: TableScan, condition: pc.Expression | None = None) -> None:
@@ -58,6 +64,7 @@ class TableDataset(ds.FileSystemDataset):  # type: ignore[misc]  # pyarrow has n
         self._scan = scan
         self._condition = condition
         self.failure: Exception | None = None
+        self.is_named = False
 
     def __repr__(self) -> str:
         return f"<TableDataset of {self._scan.table}>"
@@ -160,7 +167,7 @@ class TableScanner:
 
     def _filtered(self) -> Iterator[pa.RecordBatch]:
         condition = self._condition
-        scan = self._scan
+        scan = with_named(self._scan, condition, is_named=self._dataset.is_named)
         if condition is not None:
             request = narrowed(scan, condition)
             if request is None:
@@ -186,6 +193,32 @@ def _binds(condition: pc.Expression, table: pa.Table) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+def with_named(
+    scan: TableScan, condition: pc.Expression | None, *, is_named: bool = False
+) -> TableScan:
+    """The scan with those of the topics it leaves out that a filter names.
+
+    A filter names a topic if it keeps rows of it, and none of a topic before or after all others.
+
+    Args:
+        scan: as it would be read without a filter.
+        condition: the filter, if any.
+        is_named: whether they are named in a way that is no filter for Arrow.
+    """
+    left_out = sorted(scan.request.excluded_topics)
+    if not is_named and left_out and condition is not None:
+        topics = (*left_out, *_ANY_OTHER)
+        schema = registry.table(scan.table).schema
+        *kept, first, last = _possible(condition, [each == _TOPIC for each in topics], schema)
+        if first or last:
+            return scan
+        left_out = [topic for topic, is_kept in zip(left_out, kept, strict=True) if is_kept]
+    elif not is_named:
+        return scan
+    excluded = scan.request.excluded_topics.difference(left_out)
+    return replace(scan, request=replace(scan.request, excluded_topics=excluded))
 
 
 def narrowed(scan: TableScan, condition: pc.Expression) -> ReadRequest | None:

@@ -14,6 +14,7 @@ from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.asked_offsets import warn_of_no_high_watermark
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.selection import check_selection, without_metadata
+from spark_datasource.clusters import check_one_cluster, of_cluster
 from spark_datasource.stale_copies import StaleCopies
 
 if TYPE_CHECKING:
@@ -42,10 +43,12 @@ class FollowedCopies:
     def find(self) -> dict[TopicPartition, PartitionDirectory]:
         """One copy of each existing partition: the one read before, if it still exists."""
         context = ReadContext(follow_links=self.options.follow_links)
-        evidence = with_remote(discover(self.options.paths, context))
+        supplied = of_cluster(discover(self.options.paths, context), self.options.cluster_id)
+        evidence = with_remote(supplied)
         if not self._kept:
             check_selection(evidence, self.request)
             self.request = without_metadata(evidence, self.request)
+        check_one_cluster(evidence, self.request)
         found: dict[TopicPartition, PartitionDirectory] = {}
         kept_of: list[tuple[PartitionDirectory, Sequence[PartitionDirectory]]] = []
         new: set[str] = set()

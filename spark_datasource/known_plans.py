@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.io.folder_states import FolderStates
 from kafkalog_reader.io.last_resort import pass_on
+from spark_datasource.worker_log import PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +27,6 @@ MAX_FOLDERS: Final = 50_000
 _SETTLED_NS: Final = 2_000_000_000
 """How long before planning a file must have changed last. Clocks of file systems are coarse: two
 changes within one tick look like one."""
-_PACKAGES: Final = ("kafkalog_reader", "spark_datasource")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +109,10 @@ class _Collector(logging.Handler):
 @contextmanager
 def _collected_warnings() -> Iterator[list[logging.LogRecord]]:
     collector = _Collector()
-    for package in _PACKAGES:
+    for package in PACKAGES:
         logging.getLogger(package).addHandler(collector)
     try:
         yield collector.records
     finally:
-        for package in _PACKAGES:
+        for package in PACKAGES:
             logging.getLogger(package).removeHandler(collector)

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 # Spark itself adds `path` for load(a) and `paths`, as JSON, for load([a]).
 _OF_SPARK: Final[dict[str, frozenset[str] | None]] = {
     "path": None, "paths": None, "followLinks": None, "metricsPath": None,
-    "table": None, "columns": None, "minPartitions": None,
+    "table": None, "columns": None, "minPartitions": None, "clusterId": None,
     "subscribe": None, "subscribePattern": None, "assign": None,
     "startingOffsets": OPTIONS["from_offset"].tables, "endingOffsets": OPTIONS["to_offset"].tables,
     **dict.fromkeys((
@@ -39,7 +39,8 @@ _ELSEWHERE: Final = {
     "topic": "here it is 'subscribe'", "partition": "here it is 'assign'",
     "from_offset": "here it is 'startingOffsets'", "to_offset": "here it is 'endingOffsets'",
     "log_range_only": "here it is 'logRange'", "follow_links": "here it is 'followLinks'",
-    "limit": "use limit() of the DataFrame", "broker": "use 'replica', such as broker:2",
+    "limit": "use limit() of the DataFrame", "cluster": "here it is 'clusterId'",
+    "broker": "use 'replica', such as broker:2",
 }  # fmt: skip
 
 # Options of streams, which Spark's Kafka source ignores in a batch read, with a warning.

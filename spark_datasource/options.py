@@ -52,6 +52,7 @@ class SourceOptions:
         paths: absolute, globs and ``N=`` as given: executors have other working directories.
         columns: names in the order wanted; None is every column.
         has_columns: whether the option ``columns`` was given.
+        cluster_id: only what is of this cluster; None is all.
         metrics_path: absolute; the folder in which each task writes what it read.
         unused: names of options without a meaning for files.
         named: the topic partitions that each JSON option names: they must be all that are read.
@@ -63,6 +64,7 @@ class SourceOptions:
     paths: tuple[str, ...]
     columns: tuple[str, ...] | None
     has_columns: bool
+    cluster_id: str | None
     follow_links: bool
     metrics_path: str | None
     min_partitions: int | None
@@ -146,6 +148,7 @@ def _source_options(
             given.get("columns"), table, with_headers=_flag(given, "includeHeaders")
         ),
         has_columns="columns" in given,
+        cluster_id=given.get("clusterId"),
         follow_links=_flag(given, "followLinks"),
         metrics_path=parse_metrics_path(given),
         min_partitions=_positive(given, "minPartitions", MAX_PARTITION),

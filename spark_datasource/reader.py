@@ -23,6 +23,7 @@ from kafkalog_reader.salvage.past_damage import advise
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.tables.selection import check_selection, without_metadata
+from spark_datasource.clusters import COLUMN, check_told_apart, of_cluster
 from spark_datasource.errors import for_spark
 from spark_datasource.gathering import gathered
 from spark_datasource.known_plans import KnownPlans, Planned
@@ -79,6 +80,7 @@ class KafkaLogReader(Shipped, DataSourceReader):
                 return self._planned(table, arguments, context).tasks
             question = (
                 arguments, options.table, options.named, options.min_partitions,
+                options.cluster_id, COLUMN in self.columns,
                 _for_planning(options.request), _for_planning(self.request),
             )  # fmt: skip
             return _known_plans.planned(question, lambda: self._planned(table, arguments, context))
@@ -89,12 +91,13 @@ class KafkaLogReader(Shipped, DataSourceReader):
         self, table: AnyTable, arguments: Sequence[PathArgument], context: ReadContext
     ) -> Planned:
         options = self.options
-        evidence = discover_arguments(arguments, context)
+        evidence = of_cluster(discover_arguments(arguments, context), options.cluster_id)
         check_selection(evidence, options.request, selects_directories=table.selects_directories)
         asked, request = options.request, self.request
         if options.table == "records":  # what may be filtered is what the options select
             asked = without_metadata(evidence, asked)
             request = replace(request, excluded_topics=asked.excluded_topics)
+        check_told_apart(with_remote(evidence), table, replace(asked, columns=self.columns))
         check_named(options.named, _topic_partitions(evidence, asked))
         tasks = plan(table, evidence, request, options.min_partitions)
         _warn_of_not_supplied(table, evidence, asked)

@@ -24,6 +24,7 @@ from spark_datasource.lost_data import LostData
 from spark_datasource.offset_range import check_named
 from spark_datasource.option_names import warn_of_unused
 from spark_datasource.planning import cut
+from spark_datasource.quiet_start import QuietStart
 from spark_datasource.reader import read_task, request_of
 from spark_datasource.shipped import Shipped
 from spark_datasource.stream_offsets import JsonOffsets, Offsets, as_json, from_json
@@ -51,6 +52,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         self.columns = columns
         self._copies = FollowedCopies(options.source, request_of(options.source, columns))
         self._limits = TriggerLimits(options)
+        self._quiet_start = QuietStart(options.source.request.until)
         self._target: Offsets | None = None
 
     @property
@@ -68,6 +70,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
             raise for_spark(error) from None
         warn_of_unused(self.options.unused)
         self._limits.warn_of_unused()
+        self._quiet_start.begin(found)
         return as_json(found)
 
     def latestOffset(  # noqa: N802  Spark's name
@@ -82,21 +85,26 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
                 the checkpoint, and only then plans: another query would spoil it, and so would a
                 disk that is not mounted.
         """
+        begun = {} if start is None else from_json(start)
         try:
             replicas = self._copies.find()
             bounds = self._bounds(replicas)
             if start is not None:
-                LostData(self.request).check_start(from_json(start), bounds)
+                LostData(self.request).check_start(begun, bounds)
         except KafkaLogError as error:
             raise for_spark(error) from None
         ends = {key: each.end for key, each in bounds.items()}
-        if self._target is not None:
-            target = self._target
-            ends = {key: min(end, target[key]) for key, end in ends.items() if key in target}
+        if self._target is not None:  # a log may have grown until the query began at its end
+            ends = {
+                key: max(min(ends[key], end), begun.get(key, 0))
+                for key, end in self._target.items()
+                if key in ends
+            }
+        may_wait = self._target is None
+        self._quiet_start.look(bounds, ends, is_last=not may_wait)
         if start is None or limit is None:
             return as_json(ends)
-        begun = {key: each.log_start for key, each in bounds.items()} | from_json(start)
-        may_wait = self._target is None
+        begun = {key: each.log_start for key, each in bounds.items()} | begun
         return as_json(self._limits.limited(begun, ends, limit, replicas, may_wait=may_wait))
 
     def getDefaultReadLimit(self) -> Any:  # noqa: N802, ANN401  Spark's name and type

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.cli.dump_log import base_offset_of, optional_long
 from kafkalog_reader.cli.options import read_context
 from kafkalog_reader.errors import CorruptIndexError, LogPosition
-from kafkalog_reader.format.index_entries import (
-    OFFSET_INDEX_ENTRY,
-    TIME_INDEX_ENTRY,
-    TRANSACTION_INDEX_ENTRY,
-)
+from kafkalog_reader.format.index_entries import TIME_INDEX_ENTRY, TRANSACTION_INDEX_ENTRY
 from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry, parse_producer_snapshot
 from kafkalog_reader.format.record_batch_header import MAX_SEQUENCE
 from kafkalog_reader.format.transaction_index import parse_aborted_transaction
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.offset_index_layout import entry_of_file
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.io.window import Windows, read_small_file
 
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.cli.dump_mismatches import IndexMismatches
+    from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.progress import Progress
 
 LOG_OVERHEAD: Final = 12
@@ -64,13 +62,20 @@ def offset_index_lines(
             ``max_message_size``, a larger batch.
     """
     base_offset = base_offset_of(path)
-    if options.sanity_only and Path(path).stat().st_size >= OFFSET_INDEX_ENTRY.size:
-        _check_offset_index(path)
+    log = Path(path).with_suffix(".log")
+    layout = entry_of_file(
+        path,
+        str(log) if log.is_file() else None,
+        base_offset,
+        context=read_context(follow_links=True),
+    )
+    if options.sanity_only and Path(path).stat().st_size >= layout.size:
+        _check_offset_index(path, layout)
         yield f"{shown(path)} passed sanity check."
         return
     entries: list[tuple[int, int]] = []
-    for place, entry in _entries(path, OFFSET_INDEX_ENTRY.size):
-        relative_offset, position = OFFSET_INDEX_ENTRY.struct.unpack(entry)
+    for place, entry in _entries(path, layout.size):
+        relative_offset, position = layout.struct.unpack(entry)
         if relative_offset == 0 and place > 0:
             break
         if options.max_message_size is not None:
@@ -110,13 +115,13 @@ def time_index_lines(
     mismatches.check_times(path, entries, progress)
 
 
-def _check_offset_index(path: str) -> None:
+def _check_offset_index(path: str, layout: FixedEntry) -> None:
     """Source: Kafka 4.3, OffsetIndex#sanityCheck."""
     base_offset = base_offset_of(path)
-    position, (_, last) = _last_entry(path, OFFSET_INDEX_ENTRY.size)
-    relative_offset, _ = OFFSET_INDEX_ENTRY.struct.unpack(last)
+    position, (_, last) = _last_entry(path, layout.size)
+    relative_offset, _ = layout.struct.unpack(last)
     _check_last_offset(path, position, base_offset, relative_offset)
-    _check_length(path, OFFSET_INDEX_ENTRY.size)
+    _check_length(path, layout.size)
 
 
 def _check_time_index(path: str) -> None:

@@ -63,6 +63,7 @@ def row_of(place: Row, found: Duplicates, *, across: bool) -> Row:
         "histogram": [{"times": n, "records": count} for n, count in histogram.items()],
         "suggestedRetries": suggested_retries(histogram, share_of_retries),
         "inOtherPartitions": found.elsewhere if across else None,
+        "equalRecords": found.equal,
         "brokerTimes": found.broker_times,
         "notCompared": found.not_compared,
     }
@@ -88,7 +89,7 @@ def total_line(rows: Sequence[Row], records: int, partitions: int) -> str:
     """What was found in all, and in how much."""
     looked_at = f"{plural(records, 'record')} of {plural(partitions, 'partition')} compared"
     if not rows:
-        return f"No record is there twice: {looked_at}."
+        return f"Nothing was sent twice: {looked_at}."
     count = plural(sum(row["duplicates"] for row in rows), "duplicate")
     elsewhere = sum(row["inOtherPartitions"] or 0 for row in rows)
     also = f", {grouped(elsewhere)} records in several partitions" if elsewhere else ""
@@ -155,5 +156,7 @@ def _causes(row: Row) -> Iterator[str]:
         yield f"{grouped(row['sentAgain'])} sent again by the application"
     if row["inOtherPartitions"]:
         yield f"{grouped(row['inOtherPartitions'])} also in a partition before this one"
+    if row["equalRecords"]:
+        yield f"{grouped(row['equalRecords'])} other records equal one before"
     if row["brokerTimes"]:
         yield "times of the broker were not compared"

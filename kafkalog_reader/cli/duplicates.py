@@ -59,6 +59,11 @@ _OF_PLACE: Final = ("clusterId", "brokerId", "topic", "partition")
     help="Also count records that several partitions of a topic have; above 4 million, the number "
     "is an estimate.",
 )
+@click.option(
+    "--equal-records",
+    is_flag=True,
+    help="Also list records that merely are equal: applications send equal values.",
+)
 @reading_options("topic", "partition", "from_time", "to_time")
 @reading_option("replica", default="best", show_default=True)
 @reading_option("mode", default="PERMISSIVE", show_default=True)
@@ -66,7 +71,7 @@ _OF_PLACE: Final = ("clusterId", "brokerId", "topic", "partition")
 @verbose_option()
 def duplicates_command(
     paths: tuple[str, ...], output_format: str, by: str | None, within: int,
-    across_partitions: bool,
+    across_partitions: bool, equal_records: bool,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Find records that are in a partition more than once, and say how often.
@@ -76,10 +81,11 @@ def duplicates_command(
       kafkalog duplicates /mnt/b1 /mnt/b2 /mnt/b3 --topic orders
       kafkalog duplicates /mnt/b1 --topic orders --by record --format json
 
-    Records are the same if key, value, headers and the client's timestamp are equal. Equal records
-    within one batch were sent that way, and are not counted; nor are records of aborted
-    transactions, and those below the log start. Where the broker sets timestamps (LogAppendTime),
-    they are not compared, so equal messages look like duplicates.
+    Records are the same if key, value, headers and the client's timestamp are equal. They count as
+    duplicates if a whole batch is there again, in one batch or in several, and the values that the
+    application sends do not explain it. --equal-records also counts and lists other equal records
+    in different batches, without a cause. Records of aborted transactions, and those below the log
+    start, are not compared; nor are timestamps that the broker sets (LogAppendTime).
 
     A producer without idempotence leaves duplicates when it sends again what was stored but not
     acknowledged. If nearly all records are there 4 times, it has retries = 3 and never got an
@@ -107,7 +113,7 @@ def duplicates_command(
     check_selection(evidence, request)
     request = _without_internal(request)
     reading = TableRows(table, evidence, request, rows_on_stdout=by is not None)
-    search = _Search(within, across_partitions=across_partitions)
+    search = _Search(within, across_partitions=across_partitions, equal_records=equal_records)
     found = search.run(reading)
     if by is None:
         for _rows, _copies in found:
@@ -141,12 +147,13 @@ class _Search:
         records, partitions: how many were compared.
     """
 
-    def __init__(self, near: int, *, across_partitions: bool) -> None:
+    def __init__(self, near: int, *, across_partitions: bool, equal_records: bool) -> None:
         from kafkalog_reader.tables.duplicate_records import DuplicateWatch
         from kafkalog_reader.tables.topic_contents import TopicContents
 
         self._contents = TopicContents() if across_partitions else None
-        self._watch = DuplicateWatch(near, self._contents)
+        self._equal_records = equal_records
+        self._watch = DuplicateWatch(near, self._contents, with_equal=equal_records)
         self._place: Row | None = None
         self.rows: list[Row] = []
         self.records = self.partitions = 0
@@ -156,10 +163,12 @@ class _Search:
         for rows in reading:
             place = {name: rows[name][0].as_py() for name in _OF_PLACE}
             if place != self._place:
+                yield from self._watch.end()
                 self._conclude()
                 self._begin(place)
             yield from self._watch.look(rows)
             reading.rows_done += rows.num_rows
+        yield from self._watch.end()
         self._conclude()
 
     def _begin(self, place: Row) -> None:
@@ -177,7 +186,7 @@ class _Search:
         found = self._watch.found
         self.records += found.records
         self.partitions += 1
-        if found.surplus or found.elsewhere:
+        if found.surplus or found.elsewhere or (found.equal and self._equal_records):
             across = self._contents is not None
             self.rows.append(row_of(self._place, found, across=across))
 
@@ -188,7 +197,8 @@ def _listed(rows: pa.RecordBatch, copies: Copies, schema: pa.Schema) -> pa.Recor
 
     from kafkalog_reader.tables.duplicate_records import Cause
 
-    names = pa.array([each.name.lower().replace("_", "-") for each in Cause])
+    causes = [each for each in Cause if each != Cause.NONE]
+    names = pa.array([*(each.name.lower().replace("_", "-") for each in causes), None])
     of_copies = {
         "offset": pa.array(copies.offset),
         "previousOffset": pa.array(copies.previous_offset),

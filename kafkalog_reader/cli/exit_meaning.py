@@ -66,7 +66,8 @@ EXIT_MEANINGS: Final = {
     "timeline": ExitMeaning(found=_DAMAGED),
     "groups": ExitMeaning(
         found="a committed offset is below the log start, above the log end, after records that an "
-        f"election cut off, or of a deleted topic, or if {INCOMPLETE}"
+        "election cut off, or of a deleted topic, if a group of --group was removed, or if "
+        f"{INCOMPLETE}"
     ),
     "transactions": ExitMeaning(
         found="a transaction hangs or is late because its coordinator will not or did not end it, "
@@ -74,7 +75,9 @@ EXIT_MEANINGS: Final = {
         f"or damage may hide one, or if {INCOMPLETE}"
     ),
     "census": ExitMeaning(),
-    "duplicates": ExitMeaning(found=f"a record is there more than once, or if {INCOMPLETE}"),
+    "duplicates": ExitMeaning(
+        found=f"records were sent again, or with --equal-records are equal, or if {INCOMPLETE}"
+    ),
     "keys": ExitMeaning(
         found="a key is not where the partitioner that explains the others puts it, or if "
         f"{INCOMPLETE}"

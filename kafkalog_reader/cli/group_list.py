@@ -19,14 +19,17 @@ MISSING: Final = "-"
 NO_EPOCH: Final = -1
 NO_COMMIT: Final = "no-commit"
 PENDING_COMMIT: Final = "pending-commit"
+REMOVED: Final = "removed"
 _NAMED: Final = 3
 """Maximum share groups in the line that names them."""
-WITHOUT_OFFSET: Final = (NO_COMMIT, PENDING_COMMIT)
+WITHOUT_OFFSET: Final = (NO_COMMIT, PENDING_COMMIT, REMOVED)
 """Statuses of rows that have no committed offset."""
 MOVES_CONSUMERS: Final = (
     "below-log-start", "above-log-end", "on-lost-branch", "topic-recreated",
 )  # fmt: skip
 """Statuses of commits where no consumer can go on."""
+_LEAST_RETENTION: Final = 60_000_000
+"""Microseconds: offsets.retention.minutes is at least 1."""
 _UNEVEN: Final = 2
 """How many partitions more than another a member has; one more may be inevitable."""
 OF_MEMBER: Final = ("memberId", "clientHost", "clientId")
@@ -135,6 +138,32 @@ def with_groups_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
     return found
 
 
+def with_removed(
+    groups: Sequence[Row], rows: Sequence[Row], gone: Iterable[Row], offsets: Iterable[Row]
+) -> tuple[list[Row], list[Row]]:
+    """The groups and rows, and those that tombstones removed, with the status ``removed``.
+
+    A removed group has the state ``Dead``, as in Kafka, and ``removedTime``.
+
+    Args:
+        groups: rows of the table groups.
+        rows: see ``with_members``.
+        gone: see ``removed_groups``.
+        offsets: see ``removed_offsets``.
+    """
+    found: dict[tuple[str, str], Row] = {}
+    added = [row | _member(None) | {"status": REMOVED, "pendingOffset": None} for row in offsets]
+    for row in (*gone, *added):
+        group = found.setdefault((row["clusterId"], row["groupId"]), {
+            "clusterId": row["clusterId"], "groupId": row["groupId"],
+            "type": row.get("type") or "classic", "state": "Dead", "members": 0, "protocol": None,
+            "removedTime": None,
+        })  # fmt: skip
+        times = [each for each in (group["removedTime"], row["removedTime"]) if each is not None]
+        group["removedTime"] = max(times, default=None)
+    return [*groups, *found.values()], sorted([*rows, *added], key=_order)
+
+
 def _member(owner: Row | None) -> Row:
     return {name: owner[name] if owner else None for name in OF_MEMBER}
 
@@ -162,6 +191,7 @@ def totals_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
                 "assignmentStrategy": group["protocol"], "partitions": 0, "lag": None,
                 "mostAssigned": None, "leastAssigned": None,
                 "unknownLags": 0, "lastCommitTime": None, "brokenCommits": 0, "pendingCommits": 0,
+                "removedTime": group.get("removedTime"),
             }  # fmt: skip
     assigned: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for row in rows:
@@ -172,7 +202,7 @@ def totals_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
         if row["memberId"] is not None:
             assigned[row["clusterId"], row["groupId"]][row["memberId"]] += 1
         if row.get("lag") is None:
-            total["unknownLags"] += 1
+            total["unknownLags"] += row["status"] != REMOVED
         else:
             total["lag"] = (total["lag"] or 0) + row["lag"]
         total["brokenCommits"] += row["status"] in MOVES_CONSUMERS
@@ -223,12 +253,32 @@ def total_line(totals: Sequence[Row], rows: Sequence[Row], offsets_partitions: i
     """All groups in a sentence, and how much of ``__consumer_offsets`` was read."""
     lags = [row["lag"] for row in rows if row.get("lag") is not None]
     lag = f", total lag {sum(lags):,}" if lags else ""
-    unknown = len(rows) - len(lags)
+    unknown = sum(row.get("lag") is None and row["status"] != REMOVED for row in rows)
     unknown_lag = f"; the lag of {plural(unknown, 'partition')} is unknown" if unknown else ""
     return (
         f"{plural(len(totals), 'group')} with {plural(len(rows), 'partition')}{lag}{unknown_lag}; "
         f"read from {plural(offsets_partitions, 'partition')} of __consumer_offsets"
     )
+
+
+def unknown_lags(rows: Sequence[Row]) -> Iterator[str]:
+    """Whose lag is not known, in a sentence for each reason; what ``total_line`` counts."""
+    unknown = [row for row in rows if row.get("lag") is None]
+    for is_committed, why in (
+        (True, "no readable log of"),
+        (False, "auto.offset.reset decides where consumers begin, as nothing is committed for"),
+    ):
+        names = sorted(
+            {
+                f"{shown(row['topic'])}-{row['partition']}"
+                for row in unknown
+                if is_committed is (row["status"] not in WITHOUT_OFFSET)
+            }
+        )
+        if names:
+            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+            there = " was supplied" if is_committed else ""
+            yield f"the lag of consumer groups: {why} {', '.join(names[:_NAMED])}{more}{there}"
 
 
 def share_line(totals: Sequence[Row]) -> str:
@@ -242,6 +292,26 @@ def share_line(totals: Sequence[Row]) -> str:
         f"{what} {', '.join(names[:_NAMED])}{more}: kafkalog table share_groups, with the same "
         "paths, shows the start offsets, which are in __share_group_state"
     )
+
+
+def removed_lines(totals: Sequence[Row]) -> Iterator[str]:
+    """When groups were removed, by what, and how to see them as they were."""
+    for total in totals:
+        time = total["removedTime"]
+        if time is None:
+            continue
+        last = total["lastCommitTime"]
+        why = "its offsets expired (offsets.retention.minutes), or a client deleted it"
+        if last is not None and 0 <= time - last < _LEAST_RETENTION:
+            why = (
+                "less than a minute after its last commit, so it did not expire: a client deleted "
+                "it, or its topics"
+            )
+        before = "" if last is None else f"; --as-of {_time(time - 1000)} shows it as it was before"
+        yield (
+            f"Group {shown(total['groupId'])} was removed at {_time(time)}: {why}. Its consumers "
+            f"begin where auto.offset.reset says{before}."
+        )
 
 
 def _cells(row: Row) -> dict[str, str]:
@@ -270,6 +340,10 @@ def _status_note(row: Row) -> str:
     status = row["status"]
     if status == PENDING_COMMIT:
         return "nothing committed"
+    if status == REMOVED:
+        last = row["removedOffset"]
+        was = "its commits are gone" if last is None else f"the last commit was {last:,}"
+        return f"removed at {_time(row['removedTime'])}: {was}"
     if status == "below-log-start":
         return f"below the log start, {row['logStartOffset']:,}: auto.offset.reset applies"
     if status == "above-log-end":

@@ -18,12 +18,14 @@ from kafkalog_reader.cli.group_list import (
     WITHOUT_OFFSET,
     commit_lines,
     group_lines,
+    removed_lines,
     share_line,
     total_line,
     totals_of,
     with_groups_of,
     with_members,
     with_pending,
+    with_removed,
 )
 from kafkalog_reader.cli.listing import screen_width
 from kafkalog_reader.cli.options import (
@@ -102,6 +104,9 @@ def groups_command(
     NOTE names an offset that an open transaction will commit. Share groups commit no offsets:
     `kafkalog table share_groups` has where they are.
 
+    Of a group that expired or was deleted, --group shows what its tombstones say: when it was
+    removed, and its last commits, as far as the cleaner kept them.
+
     --as-of shows the groups at an earlier time, as far as compaction kept their commits; log ends
     are those of the files. `kafkalog table group_commits` has every commit.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
@@ -121,6 +126,7 @@ def groups_command(
     hidden = HiddenRecords()
     groups, rows = gathered(evidence, options, names, hidden=hidden)
     if names:
+        groups, rows = _with_removed(names, groups, rows, evidence, options)
         _check_names(names, groups, hidden)
         groups = [each for each in groups if each["groupId"] in names]
         rows = [each for each in rows if each["groupId"] in names]
@@ -133,7 +139,9 @@ def groups_command(
     if reset_file is not None:
         write_reset_file(rows, evidence, reset_file, overwrite=force)
     is_hidden = say_not_known(hidden, request.mode)
-    return FOUND if is_hidden or any(row["status"] in MOVES_CONSUMERS for row in rows) else CLEAN
+    is_moved = any(row["status"] in MOVES_CONSUMERS for row in rows)
+    is_removed = any(total["removedTime"] is not None for total in totals)
+    return FOUND if is_hidden or is_moved or is_removed else CLEAN
 
 
 def of_group(rows: Sequence[Row]) -> Callable[[Mapping[str, Any]], list[tuple[str, int | None]]]:
@@ -252,6 +260,24 @@ def _request(name: str, columns: tuple[str, ...] | None, options: dict[str, Any]
     return registry.request(registry.table(name), columns, **options)
 
 
+def _with_removed(
+    names: Sequence[str],
+    groups: list[Row],
+    rows: list[Row],
+    evidence: Evidence,
+    options: dict[str, Any],
+) -> tuple[list[Row], list[Row]]:
+    """The groups and rows, and what tombstones say of named groups that are not among them."""
+    from kafkalog_reader.tables.removed_groups import removed_groups, removed_offsets
+
+    absent = sorted(set(names) - {each["groupId"] for each in groups})
+    if not absent:
+        return groups, rows
+    request = _request("group_offsets", None, options)
+    offsets = removed_offsets(evidence, request, absent)
+    return with_removed(groups, rows, removed_groups(evidence, request, absent), offsets)
+
+
 def _check_names(names: Sequence[str], groups: Sequence[Row], hidden: HiddenRecords) -> None:
     from kafkalog_reader.tables.names import nearest
 
@@ -282,6 +308,8 @@ def _write_text(
     columns = screen or 10_000
     lines += textwrap.wrap(total_line(totals, rows, supplied_partitions), columns)
     lines += textwrap.wrap(share_line(totals), columns)
+    for line in removed_lines(totals):
+        lines += textwrap.wrap(line, columns)
     with standard_output() as sink:
         sink.writelines(f"{for_stdout(line)}\n".encode() for line in lines)
 

@@ -26,10 +26,12 @@ from kafkalog_reader.format.entry_layout import (
     PRODUCER_SNAPSHOT,
     TIME_INDEX,
     TRANSACTION_INDEX,
+    WIDE_OFFSET_INDEX,
     EntryKind,
     entry_structure,
     snapshot_header_structure,
 )
+from kafkalog_reader.format.index_entries import WIDE_OFFSET_INDEX_ENTRY
 from kafkalog_reader.format.layout import unreadable_structure
 from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.format.message_layout import message_structures
@@ -55,6 +57,7 @@ from kafkalog_reader.io.names import (
     PARTITION_METADATA,
     shown,
 )
+from kafkalog_reader.io.offset_index_layout import entry_of_file
 from kafkalog_reader.io.window import Windows, read_small_file
 
 if TYPE_CHECKING:
@@ -217,6 +220,8 @@ def _entries(path: str, position: int, kind: EntryKind, stem: str) -> Iterator[S
             )
             return
         _check_inside(path, position, size)
+        if kind is OFFSET_INDEX and _is_wide(path, stem):
+            kind = WIDE_OFFSET_INDEX
         number, inside = divmod(position - kind.header_size, kind.entry_size)
         if inside or number < 0:
             before = position - inside if number >= 0 else 0
@@ -232,6 +237,18 @@ def _entries(path: str, position: int, kind: EntryKind, stem: str) -> Iterator[S
                 f"{kind.noun} entry cut short: {len(entry)} of {kind.entry_size} bytes", where
             )
         yield entry_structure(kind, entry, position, int(stem) if stem.isdecimal() else None)
+
+
+def _is_wide(path: str, stem: str) -> bool:
+    """Whether the entries of an offset index have 12 bytes."""
+    log = f"{path.removesuffix('.index')}.log"
+    entry = entry_of_file(
+        path,
+        log if Path(log).is_file() else None,
+        int(stem) if stem.isdecimal() else 0,
+        context=read_context(),
+    )
+    return entry is WIDE_OFFSET_INDEX_ENTRY
 
 
 def _whole_snapshot(content: bytes, where: LogPosition) -> Iterator[Structure]:

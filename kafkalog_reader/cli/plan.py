@@ -120,7 +120,10 @@ def plan_command(
 
 def _several_clusters(evidence: Evidence) -> str:
     """Why there is no plan, if the log directories are of several clusters."""
+    from kafkalog_reader.audits.partition.mixed_clusters import cluster_findings
+    from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
     from kafkalog_reader.io.names import shown
+    from kafkalog_reader.tables.request import ReadRequest
 
     paths: dict[str, list[str]] = {}
     for root in evidence.log_directories:
@@ -128,10 +131,14 @@ def _several_clusters(evidence: Evidence) -> str:
     if len(paths) < 2:
         return ""
     clusters = "; ".join(f"{shown(each)}: {', '.join(of)}" for each, of in sorted(paths.items()))
-    return (
-        f"the log directories belong to several clusters ({clusters}): if one of the ids is wrong, "
-        "correct it (kafkalog verify says how); if not, make a plan for each"
-    )
+    problem = f"the log directories belong to several clusters ({clusters})"
+    live = (each for each in evidence.partition_directories(ReadRequest()) if each.is_replica)
+    if any(cluster_findings(evidence.roots, live, cluster_metadata(evidence))):
+        return (
+            f"{problem}: kafkalog verify shows why they look like one, and what to do about a "
+            "wrong id; of two clusters, make a plan for each"
+        )
+    return f"{problem}: make a plan for each, with the log directories of that cluster only"
 
 
 def _only_metadata(evidence: Evidence, request: ReadRequest) -> Exception | None:

@@ -201,8 +201,8 @@ def _parts(
     }
     found: dict[str, None] = {}  # two sections read the same log
     for part in parts.values():
-        if part.unknown:
-            partitions.note_unknown(part.unknown)
+        for text in part.unknown:
+            partitions.note_unknown(text)
         found |= dict.fromkeys(hidden_sentences(part.hidden))
     for text in found:
         partitions.note_unknown(text)

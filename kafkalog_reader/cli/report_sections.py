@@ -7,11 +7,23 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.cli.group_list import commit_cells, group_cells, total_line, totals_of
+from kafkalog_reader.cli.group_list import (
+    commit_cells,
+    group_cells,
+    total_line,
+    totals_of,
+    unknown_lags,
+)
 from kafkalog_reader.cli.groups import gathered, of_group, offsets_partitions
 from kafkalog_reader.cli.not_known import with_not_known
 from kafkalog_reader.cli.timeline_list import event_cells, events_of, title, topic_ids_of
-from kafkalog_reader.cli.transaction_list import hangs, open_cells, open_total, with_late
+from kafkalog_reader.cli.transaction_list import (
+    hangs,
+    open_cells,
+    open_total,
+    unknown_ends,
+    with_late,
+)
 from kafkalog_reader.errors import KafkaLogError, LogLayoutError
 from kafkalog_reader.report.html import element, folded, table_html, text_html
 from kafkalog_reader.scan.hidden_records import HiddenRecords
@@ -38,14 +50,14 @@ class Part:
     """A section: HTML, rows for JSON, and why it is missing.
 
     Attributes:
-        unknown: what is not known because the evidence lacks something; empty otherwise.
+        unknown: what is not known because the evidence lacks something.
         hidden: what damage or loss hides from the section.
     """
 
     html: str = ""
     rows: list[Row] = field(default_factory=list)
     left_out: int = 0
-    unknown: str = ""
+    unknown: Sequence[str] = ()
     hidden: HiddenRecords = field(default_factory=HiddenRecords)
 
 
@@ -61,11 +73,12 @@ def groups_part(evidence: Evidence, options: dict[str, Any], *, redact: bool) ->
         groups, rows = gathered(evidence, options, hidden=hidden)
     except LogLayoutError:
         return Part(
-            unknown="where consumer groups stand: no partition of __consumer_offsets is in the "
-            "inputs"
+            unknown=(
+                "where consumer groups stand: no partition of __consumer_offsets is in the inputs",
+            )
         )
     except KafkaLogError as error:
-        return Part(unknown=f"where consumer groups stand: {error}")
+        return Part(unknown=(f"where consumer groups stand: {error}",))
     if redact:
         rows = [row | dict.fromkeys(_OF_HOSTS) for row in rows]
     totals = totals_of(groups, rows)
@@ -82,6 +95,7 @@ def groups_part(evidence: Evidence, options: dict[str, Any], *, redact: bool) ->
         html="".join(parts),
         rows=_json_rows(GROUP_PARTITIONS, rows[:MAX_ROWS]),
         left_out=max(0, len(rows) - MAX_ROWS),
+        unknown=[*unknown_lags(rows)],
         hidden=hidden,
     )
 
@@ -95,7 +109,7 @@ def transactions_part(evidence: Evidence, options: dict[str, Any]) -> Part:
         hidden = HiddenRecords()
         rows = with_late(_rows("open_transactions", evidence, options, hidden), evidence)
     except KafkaLogError as error:
-        return Part(unknown=f"which transactions are open: {error}")
+        return Part(unknown=(f"which transactions are open: {error}",))
     parts = [element("p", text_html(open_total(rows)))]
     if rows:
         parts.append(_table(*open_cells(rows[:MAX_ROWS]), "Open transactions"))
@@ -109,6 +123,7 @@ def transactions_part(evidence: Evidence, options: dict[str, Any]) -> Part:
         html="".join(parts),
         rows=_json_rows(OPEN_TRANSACTION_LINES, with_not_known(rows[:MAX_ROWS], hidden, of_log)),
         left_out=max(0, len(rows) - MAX_ROWS),
+        unknown=[*unknown_ends(rows)],
         hidden=hidden,
     )
 
@@ -132,7 +147,7 @@ def leadership_part(
         hidden = HiddenRecords()
         states = _rows("partition_states", evidence, options, hidden)
     except KafkaLogError as error:
-        return Part(unknown=f"who led when: {error}")
+        return Part(unknown=(f"who led when: {error}",))
     wanted = dict(list(histories.items())[:_MAX_HISTORIES])
     events = {
         key: rows
@@ -143,7 +158,7 @@ def leadership_part(
         ).items()
         if key[:3] in wanted
     }
-    unknown = "" if states else "who led when: no metadata log (KRaft) is in the inputs"
+    unknown = () if states else ("who led when: no metadata log (KRaft) is in the inputs",)
     parts = [
         folded(
             text_html(f"{title(key, rows)}: {len(rows):,} changes"),

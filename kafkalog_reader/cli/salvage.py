@@ -90,6 +90,12 @@ How to hand over a log that was written here for another cluster:
     help="With --as-segments: one log from all copies, each batch from a copy where it is sound.",
 )
 @click.option(
+    "--leftovers",
+    is_flag=True,
+    help="Also write the records of leftovers, as Parquet, to the folder leftovers: of files named "
+    ".deleted, .cleaned or .swap, and of folders named -delete or -stray.",
+)
+@click.option(
     "--no-instructions",
     is_flag=True,
     help="Do not say how to give a log to a broker. For commands in a plan that says it.",
@@ -118,7 +124,8 @@ How to hand over a log that was written here for another cluster:
 @input_options
 @verbose_option()
 def salvage_command(
-    paths: tuple[str, ...], output: str, as_segments: bool, merge: bool, no_instructions: bool,
+    paths: tuple[str, ...], output: str, as_segments: bool, merge: bool, leftovers: bool,
+    no_instructions: bool,
     topic_ids: tuple[str, ...], leader_epoch: int | None, replica: str,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
@@ -147,10 +154,15 @@ def salvage_command(
     Damage is repaired if a checksum, or the batches around it, prove the repair: a flipped bit, a
     wrong length. Records at other offsets that contradict their neighbours go to the folder
     doubtful-offsets.
+
+    Leftovers, which a broker renamed before it deletes or replaces them, are named here and in
+    manifest.json; --leftovers writes their records.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.without_copy import without_copy_text
     from kafkalog_reader.salvage.given_folders import with_given_folders
+    from kafkalog_reader.salvage.leftovers import leftover_lines
+    from kafkalog_reader.salvage.leftovers import leftovers as find_leftovers
     from kafkalog_reader.salvage.receiver import mixed_topics, receiver_of
     from kafkalog_reader.tables.selection import check_selection
 
@@ -170,10 +182,14 @@ def salvage_command(
         leader_epoch=leader_epoch,
     )  # fmt: skip
     absent = _absent(evidence, request)
+    left = find_leftovers(evidence, request)
     status = _salvage(
         evidence, request, output, inputs=paths, receiver=receiver, merge=merge,
-        topics_left_out=frozenset(mixed), absent=absent, instructs=not no_instructions,
+        topics_left_out=frozenset(mixed), absent=absent, leftovers=left, with_leftovers=leftovers,
+        instructs=not no_instructions,
     )  # fmt: skip
+    for line in leftover_lines(left, is_written=leftovers):
+        click.echo(line)
     if absent:
         click.echo(f"not here: {without_copy_text(absent)}")
     return FOUND if (mixed or absent) and status == CLEAN else status

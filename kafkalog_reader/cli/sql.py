@@ -76,8 +76,9 @@ def sql_command(
 
     The tables are those of `kafkalog table`. records has every copy of each record, and what
     consumers do not get: control records (isControl), and records below the log start that are
-    still on disk (logStartOffset of the table replicas). --replica best reads one copy. `kafkalog
-    records` shows only what consumers get. Only the columns that a query names are decoded;
+    still on disk (logStartOffset of the table replicas); those of __cluster_metadata only where
+    the query names that topic. --replica best reads one copy. `kafkalog records` shows only what
+    consumers get. Only the columns that a query names are decoded;
     conditions on topic, partition, brokerId and offset leave out directories and parts of logs.
     offset is a keyword: write "offset". decode(value) is the text of a value. Times are UTC.
 

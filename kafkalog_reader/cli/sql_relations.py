@@ -11,6 +11,7 @@ from kafkalog_reader.cli.text_table import LOOKED_AT
 from kafkalog_reader.errors import KafkaLogError, MissingPackageError, UsageError
 from kafkalog_reader.scan.hidden_records import HiddenRecords
 from kafkalog_reader.tables.options import OPTIONS
+from kafkalog_reader.tables.selection import without_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,12 +26,17 @@ _UNKNOWN: Final = re.compile(r"\b(BIT|ENUM|INTERVAL|MAP|TIME|TIMETZ|UNION|UUID|V
 """Types of DuckDB that a writer of rows does not know, also within lists and structs."""
 _MESSAGES: Final = (["Count"], ["Success"])
 """Columns of what DuckDB returns for statements that change something."""
+_METADATA: Final = re.compile(r"'[^']*(metadata|\\?_\\?_)[^']*'", re.IGNORECASE)
+"""Text that names the topic of the metadata log, also as a pattern: that is no filter for Arrow."""
 _QUOTED: Final = ("offset",)
 """Columns whose name is also a keyword of SQL."""
 
 
 class Relations:
     """A DuckDB connection with the tables of some paths. A query reads only what it needs.
+
+    ``records`` has those of the metadata log only where a query names its topic, as ``kafkalog
+    records`` does.
 
     Args:
         evidence: the inputs.
@@ -59,6 +65,8 @@ class Relations:
         for name in registry.TABLES:
             own = {key: value for key, value in options.items() if _has(name, key)}
             request = replace(registry.request(registry.table(name), **own), hidden=self.hidden)
+            if name == "records":
+                request = without_metadata(evidence, request)
             dataset = TableDataset(TableScan(table=name, evidence=evidence, request=request))
             self._datasets[name] = dataset
             self._connection.register(name, dataset)
@@ -91,6 +99,7 @@ class Relations:
         """
         import pyarrow as pa
 
+        self._datasets["records"].is_named = _METADATA.search(statement.query) is not None
         try:
             relation = self._connection.sql(statement)
             if relation is None:

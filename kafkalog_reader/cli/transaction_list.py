@@ -30,6 +30,8 @@ ALARMING: Final = (HANGING, DAMAGED_COORDINATOR, DAMAGED_LOG)
 LATE: Final = "late"
 """Key of a row: the finding of a transaction that is open for longer than any may be, or None."""
 _SEVERE: Final = "CH"
+_UNKNOWN: Final = "unknown: "
+_NAMED: Final = 5
 _MISSING: Final = "-"
 _OPEN: Final = (
     Heading(name="cluster", text="CLUSTER", short="CLUSTER", left=True),
@@ -148,6 +150,20 @@ def _open_cells(row: Row) -> dict[str, str]:
     }
 
 
+def unknown_ends(rows: Sequence[Row]) -> Iterator[str]:
+    """Of which transactions the list says that nobody knows who ends them, and why."""
+    names: dict[str, set[str]] = {}
+    for row in rows:
+        note = _note(row)
+        if note.startswith(_UNKNOWN):
+            place = f"{shown(row['topic'])}-{row['partition']}"
+            names.setdefault(note.removeprefix(_UNKNOWN), set()).add(place)
+    for why, found in names.items():
+        some = sorted(found)[:_NAMED]
+        more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+        yield f"who ends the open transactions of {', '.join(some)}{more}: {why}"
+
+
 def _note(row: Row) -> str:
     """Who will write the marker that ends it."""
     if row["status"] == HANGING:
@@ -161,11 +177,11 @@ def _note(row: Row) -> str:
         where = TRANSACTION_STATE_TOPIC
         if row["statePartition"] is not None:
             where += f"-{row['statePartition']}"
-        return f"unknown: {where} is damaged or lost its end: its newest state may be missing"
+        return f"{_UNKNOWN}{where} is damaged or lost its end: its newest state may be missing"
     if row["status"] == NO_COORDINATOR and hangs(row):
         return f"nobody: no transactional id has this producer any more ({row[LATE].code})"
     if row["status"] != ONGOING:
-        return "unknown: no supplied partition of __transaction_state has this producer"
+        return f"{_UNKNOWN}no supplied partition of __transaction_state has this producer"
     if is_alarming(row):
         return f"its coordinator, which should have ended it ({row[LATE].code})"
     if row["state"] != "Ongoing":

@@ -46,8 +46,8 @@ _QUORUM: Final = (
     "are stopped, kafkalog quorum, with the same paths, shows which can be elected."
 )
 _WITHOUT_CONTROLLERS: Final = (
-    "No controller is in these files. If the controllers are lost, start no broker: kafkalog "
-    "quorum, with the same paths, says how to get a leader."
+    "No controller of these brokers is in these files. If the controllers are lost, start no "
+    "broker: kafkalog quorum, with the same paths, says how to get a leader."
 )
 _KINDS_SHOWN: Final = 5
 _LINES_SHOWN: Final = 45

@@ -14,6 +14,7 @@ from kafkalog_reader.format.index_entries import (
     PRODUCER_ENTRY,
     TIME_INDEX_ENTRY,
     TRANSACTION_INDEX_ENTRY,
+    WIDE_OFFSET_INDEX_ENTRY,
     FixedEntry,
 )
 from kafkalog_reader.format.layout import (
@@ -134,6 +135,9 @@ def _producer_snapshot(entry: bytes, _base_offset: int | None) -> dict[str, Mean
 
 OFFSET_INDEX: Final = EntryKind(
     noun="offset index", entry=OFFSET_INDEX_ENTRY, meanings=_offset_index
+)
+WIDE_OFFSET_INDEX: Final = EntryKind(
+    noun="12-byte (KIP-1333) offset index", entry=WIDE_OFFSET_INDEX_ENTRY, meanings=_offset_index
 )
 TIME_INDEX: Final = EntryKind(noun="time index", entry=TIME_INDEX_ENTRY, meanings=_time_index)
 TRANSACTION_INDEX: Final = EntryKind(

@@ -44,6 +44,8 @@ class FixedEntry:
 
 OFFSET_INDEX_ENTRY: Final = FixedEntry(relative_offset="i4", position="i4")
 """Every batch before ``position`` ends below this offset, which counts from the segment's base."""
+WIDE_OFFSET_INDEX_ENTRY: Final = FixedEntry(relative_offset="i4", position="i8")
+"""The same for segments above 2 GiB (KIP-1333); see ``io/offset_index_layout``."""
 TIME_INDEX_ENTRY: Final = FixedEntry(timestamp="i8", relative_offset="i4")
 """Records up to this offset have at most this timestamp, in milliseconds since 1970 UTC."""
 TRANSACTION_INDEX_ENTRY: Final = FixedEntry(

@@ -34,7 +34,7 @@ class LogDirectory:
         meta_version: of ``meta.properties``: 0 with ZooKeeper, 1 with KRaft.
         clean_shutdown: whether the marker exists; None if the log directory itself was not given.
         disk: distinguishes this directory from others of the same broker; None if there is only
-            one.
+            one, empty if its path repeats the broker's name.
         context: how its files are read.
         siblings: paths of the other log directories of its broker that were supplied as a whole, by
             their ``meta.properties`` or because N=PATH says so.
@@ -129,7 +129,7 @@ class PartitionDirectory:
             name = f"broker {root.broker_id}"
         else:
             return shown(root.path)
-        return name if root.disk is None else f"{name} ({shown(root.disk)})"
+        return f"{name} ({shown(root.disk)})" if root.disk else name
 
 
 def root_order(root: LogDirectory) -> _RootOrder:

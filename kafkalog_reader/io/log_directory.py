@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import combinations
@@ -166,7 +167,7 @@ def with_disks(roots: Sequence[LogDirectory]) -> list[LogDirectory]:
     disks: dict[LogDirectory, str] = {}
     for siblings in by_broker.values():
         if len(siblings) > 1:
-            disks.update(zip(siblings, _distinct_tails([s.path for s in siblings]), strict=True))
+            disks.update(zip(siblings, _disk_names(siblings), strict=True))
     return [
         replace(
             root,
@@ -241,6 +242,23 @@ def _meta_properties(path: str, *, warn: bool, context: ReadContext) -> MetaProp
     if warn:
         logger.warning("%s: no meta.properties: cluster and node are unknown", shown(path))
     return None
+
+
+def _disk_names(siblings: Sequence[LogDirectory]) -> list[str]:
+    """What distinguishes the directories of one broker, without its name, which stands before.
+
+    Of ``broker-1`` and ``broker-1-metadata`` the first has no name of its own.
+    """
+    tails = _distinct_tails([each.path for each in siblings])
+    root = siblings[0]
+    if root.broker_label is None:
+        owner = rf"(broker|controller|node|b)[-_.]?{root.broker_id}"
+    else:
+        owner = re.escape(root.broker_label)
+    repeated = re.compile(rf"^{owner}([-_.]+|$)", re.IGNORECASE)
+    parts = ([repeated.sub("", part) for part in tail.split(os.sep)] for tail in tails)
+    names = [os.sep.join(filter(None, each)) for each in parts]
+    return names if len(set(names)) == len(names) else tails
 
 
 def _distinct_tails(paths: Sequence[str]) -> list[str]:

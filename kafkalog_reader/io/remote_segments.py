@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.batch_fields import MAGIC, UP_TO_LAST_OFFSET_DELTA, UP_TO_MAGIC
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry, parse_leader_epoch_checkpoint
-from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
 from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.chunked_log import MANIFEST_LIMIT, manifest_beside, manifest_of
 from kafkalog_reader.io.file_listing import listed_files, regular_file
 from kafkalog_reader.io.interrupted_swap import read_next_offset
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.offset_index_layout import offset_index_entry
 from kafkalog_reader.io.remote_names import EPOCHS_KIND, INDEXES_KIND, parse_remote_file_name
 from kafkalog_reader.io.segment_files import SegmentFiles
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, read_if_present
@@ -153,13 +153,16 @@ def _range(epochs: tuple[int, int]) -> tuple[int, int]:
 
 def _near_end(segment: SegmentFiles, context: ReadContext) -> int:
     """The position of the batch that the last index entry names; 0 if it is not there."""
-    count = (segment.offset_index_size or 0) // OFFSET_INDEX_ENTRY.size
+    if not segment.offset_index_size:
+        return 0
+    layout = offset_index_entry(segment, context=context)
+    count = segment.offset_index_size // layout.size
     if not count:
         return 0
-    start = (count - 1) * OFFSET_INDEX_ENTRY.size
+    start = (count - 1) * layout.size
     with Windows(segment.path("index"), start, size=64, context=context) as windows:
-        entry = windows.read(start, at_most=OFFSET_INDEX_ENTRY.size)
-        relative, position = OFFSET_INDEX_ENTRY.struct.unpack(entry)
+        entry = windows.read(start, at_most=layout.size)
+        relative, position = layout.struct.unpack(entry)
     header = UP_TO_LAST_OFFSET_DELTA
     if not 0 < position <= (segment.log_size or 0) - header.size:
         return 0

@@ -108,7 +108,10 @@ def _torn_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 
 def lost_words(lost: CommitCount) -> str:
-    """``3 records, 2 committed``, ``3 committed records``, ``3 records, none committed``."""
+    """``3 records, 2 committed``, ``3 committed records``, ``3 records, none committed``.
+
+    No file excludes an unclean election, so records that only one left committed are named.
+    """
     if not lost:
         return "nothing"
     committed = _damaged_committed(lost)
@@ -122,15 +125,28 @@ def _total_words(lost: CommitCount) -> str:
     """The records that are readable."""
     if lost.known == lost.total:
         return f"{lost.known:,} committed record{'' if lost.known == 1 else 's'}"
-    parts = [records_text(lost.total)]
-    if lost.known:
-        parts.append(f"{lost.known:,} committed")
-    if lost.possible:
-        word = "" if lost.known else " committed"
-        parts.append(f"{lost.possible:,} possibly{word}")
+    parts = [records_text(lost.total), *_committed_parts(lost)]
+    unless = "an election was unclean"
     if len(parts) == 1:
-        parts.append("none committed")
+        parts.append(f"none committed{f' unless {unless}' if lost.only_if_unclean else ''}")
+    elif lost.only_if_unclean:
+        parts.append(f"{lost.only_if_unclean:,} more only if {unless}")
     return ", ".join(parts)
+
+
+def _committed_parts(lost: CommitCount) -> Iterator[str]:
+    if lost.known:
+        yield f"{lost.known:,} committed"
+    if lost.possible:
+        yield f"{lost.possible:,} possibly{'' if lost.known else ' committed'}"
+
+
+def _lost_cell(lost: CommitCount) -> str:
+    """The same for a narrow column; what depends on unclean elections is said below the table."""
+    if not lost.only_if_unclean:
+        return lost_words(lost)
+    parts = [*_committed_parts(lost)] or ["none known committed"]
+    return ", ".join((records_text(lost.total), *parts))
 
 
 def _damaged_committed(lost: CommitCount) -> str:
@@ -178,6 +194,8 @@ def _kind(audit: PartitionAudit, election: Election) -> Span:
     """What Kafka would call the election, and what it loses."""
     member = member_word(audit, election.candidate)
     words = _LOSES[election.kind]
+    if election.kind is ElectionKind.CLEAN and election.lacking.only_if_unclean:
+        words = "loses none known committed"
     style = _STYLES[election.kind]
     if election.kind is ElectionKind.UNCLEAN:
         words = words if every_choice_loses(audit) else f"{words}: do not"
@@ -207,7 +225,7 @@ def _cells(election: Election) -> tuple[str, str, str, str]:
         followers.append(f"{joined_names(below)}: all below {start:,}")
     name = election.candidate.name
     lost = election.lacking
-    words = lost_words(lost.only_sound) if lost.total or not lost else "damaged batches"
+    words = _lost_cell(lost.only_sound) if lost.total or not lost else "damaged batches"
     return str(election.rank), name, ", ".join(followers) or _NO_CUT, words
 
 

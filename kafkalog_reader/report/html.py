@@ -36,8 +36,9 @@ _COMMAND: Final = re.compile(
 )
 _COLUMNS: Final = re.compile(r"(?<=\S) {2,}(?=\S)")
 """Between the columns of a terminal."""
-_SHORT: Final = 28
-"""Characters of a cell that is not wrapped, such as a time."""
+_SHORT: Final = 12
+"""Characters of a cell that is not wrapped, besides times: many columns must fit on a screen."""
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ][:.\d]+Z?")
 _MAX_INDENT: Final = 10
 
 
@@ -149,7 +150,8 @@ def table_html(
 def _cell(text: str, *, is_number: bool) -> str:
     if is_number:
         return f"<td{_right(is_number)}>{text_html(text)}</td>"
-    return element("td", text_html(text), "short" if len(text) <= _SHORT else "long")
+    is_short = len(text) <= _SHORT or _TIME.fullmatch(text) is not None
+    return element("td", text_html(text), "short" if is_short else "long")
 
 
 def _right(is_right: bool) -> str:

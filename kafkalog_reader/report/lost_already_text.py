@@ -133,13 +133,16 @@ def _lost_ranges(lost: Sequence[LostAlready]) -> str:
 
 
 def _lost_to_zeros(choices: Sequence[Choice]) -> str:
-    """What a power loss leaves of data that was not flushed: zeros, in files of the old size."""
+    """What a power loss leaves of data that was not flushed: zeros, in files of the old size.
+
+    They prove no loss: a file can have been extended before any record was written there.
+    """
     if not choices:
         return ""
     size = sum(each.zeros_at_end for each in choices)
     return (
-        f"Lost already, whatever starts: what stood in the {size:,} zero bytes that end the log of "
-        f"{_named(choices)}; how many records, and whether they were committed, is unknown."
+        f"Records may have stood in the {size:,} zero bytes that end the log of "
+        f"{_named(choices)}: whether any did, and whether they were committed, is unknown."
     )
 
 

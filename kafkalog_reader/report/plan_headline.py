@@ -43,7 +43,7 @@ def headline(plan: Plan) -> str:
     answer = with_quorums(plan, answer)
     answer = " ".join((answer, *went_back_texts(plan), *older_disk_texts(plan)))
     if plan.running and plan.has_work:
-        answer = f"{_running(plan)} By these copies: {_lowered(answer)}"
+        answer = f"{answer} {_running(plan)}"
     if plan.may_lack_metadata:
         answer = f"{_METADATA_ABSENT}{_lowered(answer)}"
     if plan.exchanged:
@@ -64,15 +64,20 @@ def headline(plan: Plan) -> str:
 
 
 def _running(plan: Plan) -> str:
-    """That copies are of different moments, and so is what is said about them."""
-    seem, were, run = ("seem", "they were", "they run")
-    if len(plan.running) == 1:
-        seem, were, run = ("seems", "it was", "it runs")
+    """The two readings of copies that end before the others; the plan is safe in both.
+
+    Copying a broker again that was killed gives the same files: only longer logs are new evidence.
+    """
+    was, its, it = "was", "its", "it was"
+    if len(plan.running) > 1:
+        was, its, it = "were", "their", "they were"
     names = brokers_text(plan.running)
     return (
-        f"{names[0].upper()}{names[1:]} {seem} to have run while {were} copied, before the others: "
-        f"while {run}, nothing has to be done. If every broker is stopped now, copy them again and "
-        "make this plan again."
+        f"{names[0].upper()}{names[1:]} {was} killed before the others, or {it} copied while "
+        f"running, before the others; the files do not show which. If killed, this is the plan. If "
+        f"{it} copied first and ran on, stop every broker: the logs on {its} disks are then "
+        "longer than in these copies. Only where they are, copy them again and plan by the new "
+        "copies."
     )
 
 
@@ -89,8 +94,7 @@ def _answer(plan: Plan) -> str:
     first = [*_first(plan)]
     if not first:
         return _order(plan)
-    again = listed([*first, "make this plan again"])
-    then = again if plan.waits_for_files else f"{first[0]} (step 1)"
+    then = listed([*first, "make this plan again"])
     if plan.renamed:  # what the order of starts loses then was not compared
         return f"First {then}. Before that, start no broker: its start may delete those segments."
     if plan.files_first:
@@ -103,12 +107,11 @@ def _first(plan: Plan) -> Iterator[str]:
     yield from dict.fromkeys(f"{each.what} ({each.code})" for each in plan.files_first)
     if plan.merged:
         yield f"make {counted(len(plan.merged), 'sound log', 'sound logs')} of damaged copies"
-    if placed := sum(choice.takes_merged_log for choice in plan.merged):
-        yield f"put {'it' if placed == 1 else 'them'} in place"
+        yield f"put {'it' if len(plan.merged) == 1 else 'them'} in place"
     renamed = len(plan.renamed)
     if renamed:
         yield f"give segments of {counted(renamed, 'partition', 'partitions')} their names back"
-    if repaired := sum(bool(c.repairs and not c.takes_merged_log) for c in plan.waiting):
+    if repaired := sum(bool(c.repairs and c.merge is None) for c in plan.waiting):
         yield f"repair files of {counted(repaired, 'partition', 'partitions')}"
 
 
@@ -171,7 +174,7 @@ def _at_stake_text(plan: Plan) -> str:
         return ""
     names = partitions_text([*map(shown, stake.names)])
     text = f" Another order can lose {lost_words(stake.records)} ({names})"
-    may_be_committed = stake.records.known or stake.records.possible or stake.records.damaged
+    may_be_committed = stake.records.total > stake.records.uncommitted or stake.records.damaged
     if stake.is_all and not may_be_committed:
         text += f": if that does not matter, start {brokers_text(plan.brokers)} in any order"
     return f"{text}."

@@ -36,6 +36,8 @@ def with_quorums(plan: Plan, answer: str) -> str:
         answer += " Lost already: committed metadata, which no supplied copy has (kafkalog quorum)."
     elif plan.unsafe_quorums:
         risk = "can elect a leader that loses metadata, or elect none"
+        if any(each.quorum.leading.younger for each in plan.unsafe_quorums):
+            risk = "would lead with a metadata log that never named topics of these brokers"
         if plan.has_work:
             answer = (
                 f"The controllers {risk}: start them first, as kafkalog quorum says. "

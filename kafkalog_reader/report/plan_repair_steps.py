@@ -38,7 +38,7 @@ _NAMED: Final = 10
 def repair_steps(plan: Plan) -> Iterator[PlanStep]:
     """Repair files before there is a plan of everything; a merged log takes the place of others."""
     yield from map(_put_right, plan.files_first)
-    waiting = [choice for choice in plan.waiting if not choice.takes_merged_log]
+    waiting = [choice for choice in plan.waiting if choice.merge is None]
     written: dict[tuple[int, str], list[Choice]] = defaultdict(list)
     for choice in waiting:
         for broker, repairs in choice.repairs.items():

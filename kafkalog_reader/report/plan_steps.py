@@ -76,6 +76,10 @@ _LED: Final = Check(
     command=f"kafka-topics.sh --bootstrap-server {BROKERS} --describe --unavailable-partitions",
     expected=("nothing: every partition has a leader",),
 )
+_INTACT_ELSEWHERE: Final = (
+    "If another broker may have an intact copy, do not do this yet: supply that copy as well, and "
+    "make this plan again."
+)
 _EXPLAINED: Final = {
     StartOutcome.HIDDEN: FORCE_RECOVERY,
     StartOutcome.STRAY: START_WILL_SET_ASIDE,
@@ -92,7 +96,7 @@ def plan_steps(plan: Plan) -> tuple[PlanStep, ...]:
 def _steps(plan: Plan) -> Iterator[PlanStep]:
     yield from _save(plan)
     if plan.waits_for_files:  # every later step would be about the files as they are
-        yield from (_place(each) for each in plan.waiting if each.takes_merged_log)
+        yield from map(_place, plan.merged)
         yield from repair_steps(plan)
         return
     yield from directory_steps(plan)
@@ -146,14 +150,7 @@ def _alone_text(choice: Choice) -> str:
 
 def _merge_text(choice: Choice) -> str:
     assert choice.merge is not None
-    reason = f"{shown(choice.name)}: {merge_reason(choice.merge, len(choice.paths))}"
-    if choice.takes_merged_log:
-        return reason
-    return (
-        f"{reason} If no other broker has an intact copy, put that log in the place of this one "
-        "before the broker starts; replica-diff's output has the commands. Then make this plan "
-        "again: the steps below are those without it."
-    )
+    return f"{shown(choice.name)}: {merge_reason(choice.merge, len(choice.paths))}"
 
 
 def _place(choice: Choice) -> PlanStep:
@@ -168,6 +165,7 @@ def _place(choice: Choice) -> PlanStep:
             f"sound log of {shown(choice.name)} in the place of the damaged {copies}"
         ),
         texts=(
+            *((_INTACT_ELSEWHERE,) if choice.may_be_intact_elsewhere else ()),
             *(f"Without this, {start_text(each)}." for each in choice.start_losses),
             f"Run this on {'the hosts' if others else 'the host'}, with the paths there, as the "
             f"user of the broker. The damaged {copies} {'are' if others else 'is'} kept aside.",

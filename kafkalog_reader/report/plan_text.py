@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.plan import Plan
 
+_NOT_SUPPLIED: Final = "a broker that was not supplied starts last, once these lead"
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
 
@@ -120,7 +121,7 @@ def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
             yield (
                 "Which replicas there are and which are in sync is "
                 f"{'in ZooKeeper, and' if plan.has_zookeeper else 'in a metadata log, and'} not in "
-                "these files: a broker that was not supplied starts last, once these lead."
+                f"these files: {_NOT_SUPPLIED}."
             )
         return
     reasons = Counter(choice.why_unknown for choice in plan.choices if choice.electable is None)
@@ -135,6 +136,8 @@ def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
             f"The in-sync replicas (ISR) of {counted(count, 'partition', 'partitions')} are "
             f"{why}: this order is safe whatever they are{if_kept}."
         )
+    if not all(choice.assigned for choice in plan.choices):
+        yield f"Other copies are not counted, if there are any: {_NOT_SUPPLIED}."
 
 
 def _reassignment_texts(plan: Plan) -> Iterator[str]:

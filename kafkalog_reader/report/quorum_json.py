@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.quorum_steps import node_name, quorum_steps
+from kafkalog_reader.report.quorum_step import node_name
+from kafkalog_reader.report.quorum_steps import quorum_steps
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kafkalog_reader.audits.quorum.leading_logs import HeldTopic
     from kafkalog_reader.audits.quorum.lost_records import LostRange
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
     from kafkalog_reader.audits.quorum.outcome import Outcome, QuorumAudit
@@ -76,7 +80,11 @@ def _copy(quorum: Quorum, copy: MetadataCopy) -> dict[str, Any]:
         "isMissing": copy.is_missing,
         "namedAsLeaderBy": [each.node_id for each in quorum.naming_as_leader(copy)],
         "damage": copy.batches.damage or None,
+        "snapshotProblem": copy.snapshot_problem or None,
+        "loadsLess": bool(copy.lacks),
         "misplaced": copy.batches.misplaced or None,
+        "mustNotLead": _topics(quorum.leading.younger, copy),
+        "neverNamed": _topics(quorum.leading.contested, copy),
         "wentBack": quorum.rolled_back.nodes.get(copy.node_id),
         "logStartOffset": copy.batches.start or 0,
         "logEndOffset": copy.end.offset,
@@ -93,6 +101,20 @@ def _copy(quorum: Quorum, copy: MetadataCopy) -> dict[str, Any]:
             "votedDirectoryId": state.voted_directory_id,
         },
     }  # fmt: skip
+
+
+def _topics(
+    found: Mapping[str, Sequence[HeldTopic]], copy: MetadataCopy
+) -> list[dict[str, Any]] | None:
+    topics = found.get(copy.directory.path)
+    return (
+        None
+        if topics is None
+        else [
+            {"topic": each.topic, "topicId": each.topic_id, "brokers": list(each.brokers)}
+            for each in topics
+        ]
+    )
 
 
 def _partings(quorum: Quorum) -> list[dict[str, Any]]:

@@ -8,59 +8,43 @@ copies the log of the one that is elected. No tool of Kafka 4.4 overrides the vo
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.integrity.file_repair import Copy, Move, move_aside
 from kafkalog_reader.audits.quorum.outcome import Verdict
-from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_7
 from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE, shown
+from kafkalog_reader.report.contradiction_steps import (
+    all_moved_aside,
+    contested_step,
+    steps_without_contradiction,
+    stranger_step,
+)
+from kafkalog_reader.report.quorum_step import (
+    METADATA_DIR,
+    QuorumStep,
+    describe,
+    names_text,
+    node_name,
+    nodes,
+)
 from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.integrity.file_repair import FileRepair, FlipBit
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
-    from kafkalog_reader.audits.quorum.quorum import UnreadCopy
     from kafkalog_reader.audits.quorum.voter_set import Voter, VoterSet
 
 
-_METADATA_DIR: Final = "METADATA_LOG_DIR"
 _LAST: Final = (
     "Then start the other controllers, and after them the brokers, in the order of kafkalog plan. "
     "Restart brokers that still run: they cut what the new leader does not have."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuorumStep:
-    """One step: what to do, and the commands for it; words in capitals are to be replaced.
-
-    ``is_of_disk``: it restores a log directory, which the plan has a step for, too.
-    """
-
-    text: str
-    commands: tuple[str, ...] = ()
-    is_of_disk: bool = False
-
-
-def node_name(copy: MetadataCopy) -> str:
-    """``node 101``, or how the copy was labelled."""
-    if copy.node_id is None or copy.directory.log_directory.broker_label is not None:
-        return copy.directory.replica_name
-    return f"node {copy.node_id}"
-
-
-def names_text(copies: Sequence[MetadataCopy]) -> str:
-    """``node 1``, ``nodes 1 and 2``."""
-    if all(node_name(each).startswith("node ") for each in copies) and len(copies) > 1:
-        return f"nodes {listed([str(each.node_id) for each in copies])}"
-    return listed([node_name(each) for each in copies])
 
 
 def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
@@ -78,7 +62,8 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
             f"read {listed(refused)} is missing. The next steps are others then.",
         )
         return
-    if audit.verdict is Verdict.NO_MAJORITY and (damaged := _unread_voters(audit)):
+    damaged = _unread_voters(audit) if audit.verdict is Verdict.NO_MAJORITY else []
+    if damaged := [*damaged, *(e.node_id for e in audit.quorum.copies if e.snapshot_problem)]:
         yield _put_back(damaged)
         return
     flipped = {e: e.batches.flipped for e in audit.quorum.startable if e.batches.flipped}
@@ -93,18 +78,22 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
             text="First look for a newer copy of the metadata log, that of a broker too, and "
             "give it to this command. Without one, the cluster goes on from an earlier state.",
         )
+    if audit.quorum.strangers:
+        yield stranger_step(audit)
     for copy in audit.quorum.startable:
         if missing := audit.quorum.lacking(copy):
             yield _restored(copy, missing)
     for copy in audit.needed_but_stop:
         naming = audit.quorum.naming_as_leader(copy)
         yield _moved_aside(naming, f"it names {node_name(copy)} as leader, whose log is lost,")
-    if audit.verdict is Verdict.CONTRADICTED and audit.agreeing:
-        yield from _without_contradiction(audit)
-    elif audit.verdict is Verdict.NO_MAJORITY:
+    if audit.quorum.leading.contested and audit.verdict is Verdict.CONTRADICTED:
+        yield contested_step(audit)
+    elif audit.verdict in (Verdict.CONTRADICTED, Verdict.YOUNGER_LOG) and audit.agreeing:
+        yield from steps_without_contradiction(audit)
+    elif audit.verdict is Verdict.NO_MAJORITY or _is_short_to_seed(audit):
         yield from _majority(audit)
     elif audit.source is not None:
-        if not audit.quorum.rolled_back.lost_end:
+        if not audit.quorum.rolled_back.lost_end and audit.verdict is not Verdict.YOUNGER_LOG:
             yield QuorumStep(
                 text="First look for newer copies of the controllers' metadata logs, and give them "
                 "to this command. Keep a copy of every disk.",
@@ -114,22 +103,31 @@ def quorum_steps(audit: QuorumAudit) -> Iterator[QuorumStep]:
         yield from _order(audit)
 
 
-def _unread_voters(audit: QuorumAudit) -> list[UnreadCopy]:
-    """Copies of voters that are here and could not be read."""
+def _is_short_to_seed(audit: QuorumAudit) -> bool:
+    """Whether too few voters are here that could get the only log that may lead."""
+    voters = audit.quorum.voters
+    return (
+        audit.verdict is Verdict.YOUNGER_LOG
+        and voters is not None
+        and len(audit.quorum.startable) < voters.majority
+    )
+
+
+def _unread_voters(audit: QuorumAudit) -> list[int | None]:
+    """Voters whose copies are here and could not be read."""
     ids = () if audit.quorum.voters is None else audit.quorum.voters.node_ids
-    return [each for each in audit.quorum.unread if each.node_id in ids]
+    return [each.node_id for each in audit.quorum.unread if each.node_id in ids]
 
 
-def _put_back(damaged: Sequence[UnreadCopy]) -> QuorumStep:
+def _put_back(damaged: Sequence[int | None]) -> QuorumStep:
     """Snapshots of one name differ in their timestamps alone, as on controllers of 4.2.0."""
-    nodes = ("node " if len(damaged) == 1 else "nodes ") + listed([str(e.node_id) for e in damaged])
+    nodes = ("node " if len(damaged) == 1 else "nodes ") + listed([str(each) for each in damaged])
     return QuorumStep(
-        text=f"The metadata log of {nodes} is here, and a file of it is damaged: see above. Format "
-        "no such node. Put a sound copy of the file in its place: one of a backup or, of a "
-        ".checkpoint, the file of the same name of another node. Keep the damaged one. Of a log "
-        "that begins at offset 0, it is enough to move the .checkpoint aside: kafkalog verify "
-        "prints the command (KL-319). Then give all files to kafkalog again: the next steps are "
-        "others.",
+        text=f"The metadata log of {nodes} is here, and a file of it is damaged: see above. Do "
+        "not start or format such a node. Put a sound copy of the file in its place: one of a "
+        "backup or, of a .checkpoint, the file of the same name of another node. Keep the damaged "
+        "one. Of a log that begins at offset 0, it is enough to move the .checkpoint aside: "
+        "kafkalog verify prints the command (KL-319). Then give all files to kafkalog again.",
     )
 
 
@@ -165,35 +163,6 @@ def _moved_back(audit: QuorumAudit) -> QuorumStep:
     )
 
 
-def _without_contradiction(audit: QuorumAudit) -> Iterator[QuorumStep]:
-    """A follower keeps its own records where offset and leader epoch are the leader's."""
-    quorum, kept = audit.quorum, audit.agreeing
-    wrong = [
-        each
-        for each in quorum.copies
-        if each not in kept and any(quorum.parting(each, one).is_conflict for one in kept)
-    ]
-    rest = [each for each in quorum.startable if each not in kept and each not in wrong]
-    yield QuorumStep(
-        text=f"Start {names_text(kept)}, and nothing else, until they have a leader. They are a "
-        "majority, and do not contradict each other.",
-        commands=_describe(audit, _nodes(kept)),
-    )
-    if wrong:
-        yield QuorumStep(
-            text=f"While {names_text(wrong)} {'is' if len(wrong) == 1 else 'are'} stopped, move "
-            "__cluster_metadata-0 there aside: a follower never replaces such records. Without the "
-            "folder, it fetches them from the leader.",
-            commands=tuple(
-                repair_commands(
-                    move_aside(*posixpath.split(each.directory.path.rstrip("/"))) for each in wrong
-                )
-            ),
-        )
-    later = f"{names_text([*rest, *wrong])}" if rest or wrong else "the brokers"
-    yield QuorumStep(text=f"Then start {later}.")
-
-
 def _restored(copy: MetadataCopy, missing: Sequence[MissingDirectory]) -> QuorumStep:
     return QuorumStep(
         text=f"As long as log.dirs of {node_name(copy)} names "
@@ -215,7 +184,7 @@ def _order(audit: QuorumAudit) -> Iterator[QuorumStep]:
     yield QuorumStep(
         text=f"Start {names_text(first)}, and nothing else, until they have a leader. Only a "
         f"controller that holds everything {held} can be elected then.",
-        commands=_describe(audit, _nodes(first)),
+        commands=describe(audit, nodes(first)),
     )
     yield QuorumStep(text=f"Then start {names_text(later)}.")
 
@@ -226,10 +195,13 @@ def _majority(audit: QuorumAudit) -> Iterator[QuorumStep]:
     chosen = audit.outcomes[0] if audit.outcomes else None
     has_log = chosen is not None and not chosen.copy.is_empty
     voters = (quorum.voters_for(chosen.copy) if chosen else None) or quorum.voters
+    if audit.source is not None:
+        voters = quorum.voters
     if voters is None or not (has_log or audit.source):
         return
     if (
         chosen is not None
+        and audit.source is None
         and voters.voter_at(chosen.copy.node_id, chosen.copy.directory_id) is None
     ):
         return
@@ -266,7 +238,7 @@ def _majority(audit: QuorumAudit) -> Iterator[QuorumStep]:
         text=f"Start {names_text(votes)} and the new {controllers}, and nothing else, until "
         "they have a leader. An empty log wins no election against theirs, and its controller "
         "copies the log of the leader.",
-        commands=_describe(audit, _nodes(votes)),
+        commands=describe(audit, nodes(votes)),
     )
     yield QuorumStep(text=_LAST)
 
@@ -302,39 +274,49 @@ def _seeded(
     quorum = audit.quorum
     assert quorum.voters is not None
     here = sorted(quorum.startable, key=lambda each: each.end, reverse=True)
-    here = here[: quorum.voters.majority]
+    here = sorted(here, key=lambda each: each is not source)[: quorum.voters.majority]
+    given = [each for each in here if each is not source]
+    others = [each for each in quorum.copies if quorum.is_younger(each) and each not in here]
     commands: list[str] = []
-    for copy in here:
+    for copy in given:
         commands += _on_host(copy.node_id, _copied(source, copy.directory.path.rstrip("/"), copy))
         if copy.state is not None and copy not in without_state:
             folder = copy.directory.path.rstrip("/")
             kept = f"{move_aside(*posixpath.split(folder)).target}/{QUORUM_STATE}"
             commands.append(f"cp -p {shell_word(kept)} {shell_word(folder)}")
-    folder = f"{_METADATA_DIR}/{METADATA_TOPIC}-0"
+    folder = f"{METADATA_DIR}/{METADATA_TOPIC}-0"
     for voter in formatted:
         repairs = _copied(source, folder, None)
         if quorum.voters.is_dynamic:  # formatting wrote a snapshot with the voters
-            target = f"{_METADATA_DIR}.formatted/{METADATA_TOPIC}-0"
+            target = f"{METADATA_DIR}.formatted/{METADATA_TOPIC}-0"
             repairs = (Move(path=folder, target=target), *repairs)
         commands += _on_host(voter.node_id, repairs)
-    ids = [str(each.node_id) for each in here] + [str(each.node_id) for each in formatted]
-    controllers = "controller" if len(ids) == 1 else "controllers"
-    where = f" {_METADATA_DIR} is metadata.log.dir there, or else the first of log.dirs."
+    new = [str(each.node_id) for each in formatted]
+    ids = [str(each.node_id) for each in here] + new
+    getting = [str(each.node_id) for each in given] + new
+    controllers = "controller" if len(getting) == 1 else "controllers"
+    where = f" {METADATA_DIR} is metadata.log.dir there, or else the first of log.dirs."
     yield QuorumStep(
-        text=f"While they and {node_name(source)} are stopped, give {controllers} {listed(ids)} "
-        f"the __cluster_metadata-0 of {node_name(source)}, without its quorum-state. Run this on "
-        "the host of each, as the user of the controller, with the paths there."
+        text=f"While they and {node_name(source)} are stopped, give {controllers} "
+        f"{listed(getting)} the __cluster_metadata-0 of {node_name(source)}, without its "
+        "quorum-state. Run this on the host of each, as the user of the controller, with the paths "
+        "there."
         f"{where if formatted else ''}",
         commands=tuple(commands),
     )
+    if others:
+        yield all_moved_aside(others)
     text = f"Start node {ids[0]}, and nothing else, until it leads."
     if len(ids) > 1:
+        which = "that reaches furthest"
+        if audit.verdict is Verdict.YOUNGER_LOG:
+            which = "that names the topics of the brokers"
         text = (
             f"Start nodes {listed(ids)}, and nothing else, until they have a leader. They are a "
-            "majority with the log that reaches furthest."
+            f"majority with the log {which}."
         )
-    running = {*_nodes(here), *(each.node_id for each in formatted)}
-    yield QuorumStep(text=text, commands=_describe(audit, running))
+    running = {*nodes(here), *(each.node_id for each in formatted)}
+    yield QuorumStep(text=text, commands=describe(audit, running))
     yield QuorumStep(text=_LAST)
 
 
@@ -381,25 +363,3 @@ def _initial(voter: Voter) -> str:
     """``id@host:port:directory``."""
     endpoint = voter.endpoints[0].partition("://")[2] if voter.endpoints else "HOST:9093"
     return f"{voter.node_id}@{shown(endpoint)}:{voter.directory_id or 'DIRECTORY_ID'}"
-
-
-def _describe(audit: QuorumAudit, running: Collection[int | None]) -> tuple[str, ...]:
-    """Shows whether there is a leader, by the address of one of the voters that run then."""
-    voters = () if audit.quorum.voters is None else audit.quorum.voters.voters
-    ends = [e.endpoints[0] for e in voters if e.node_id in running and e.endpoints]
-    server = shown(ends[0].partition("://")[2]) if ends else "CONTROLLER:9093"
-    if audit.quorum.releases.before(KAFKA_3_7):  # the tool asks brokers only
-        known = max(each.end.leader_epoch for each in audit.quorum.copies)
-        known = max(known, *(e.state.leader_epoch for e in audit.quorum.copies if e.state), -1)
-        return (
-            f"cat {_METADATA_DIR}/{METADATA_TOPIC}-0/{QUORUM_STATE}   "
-            f"# leaderEpoch above {known}, and leaderId not -1",
-        )
-    return (
-        f"kafka-metadata-quorum.sh --bootstrap-controller {shell_word(server)} "
-        "describe --replication",
-    )
-
-
-def _nodes(copies: Sequence[MetadataCopy]) -> frozenset[int | None]:
-    return frozenset(each.node_id for each in copies)

@@ -9,7 +9,9 @@ from kafkalog_reader.audits.quorum.lost_records import lost_offsets
 from kafkalog_reader.audits.quorum.outcome import Verdict
 from kafkalog_reader.audits.quorum.voter_set import VoterSource
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
-from kafkalog_reader.report.quorum_steps import names_text, node_name, quorum_steps
+from kafkalog_reader.report.leading_log_text import topics_text
+from kafkalog_reader.report.quorum_step import names_text, node_name
+from kafkalog_reader.report.quorum_steps import quorum_steps
 from kafkalog_reader.report.spans import Line, Span, Style, listed, offsets_text, wrapped
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ _STYLES: Final = {
     Verdict.MAY_LOSE: Style.LOST,
     Verdict.NO_MAJORITY: Style.LOST,
     Verdict.CONTRADICTED: Style.LOST,
+    Verdict.YOUNGER_LOG: Style.LOST,
     Verdict.UNKNOWN_VOTERS: Style.ATTENTION,
 }
 _COMMITMENT: Final = {
@@ -61,6 +64,19 @@ def headline(audit: QuorumAudit) -> str:
                 f"{name}: NO QUORUM: {can_start} of {_count(count, 'voter')} can start with these "
                 f"files, and it takes {needed} to elect a leader"
             )
+        case Verdict.YOUNGER_LOG:
+            younger = [each for each in quorum.seated if quorum.is_younger(each)]
+            whose = "its metadata log" if len(younger) == 1 else "their metadata logs"
+            topics = quorum.leading.younger[younger[0].directory.path]
+            return (
+                f"{name}: {names_text(younger)} must NOT LEAD with {whose}, which never named "
+                f"{topics_text(topics)}: brokers would set those partitions aside (-stray)"
+            )
+        case Verdict.CONTRADICTED if quorum.leading.contested:
+            return (
+                f"{name}: NO metadata log here may lead: each of several names topics that another "
+                "one never named, and brokers have records of both"
+            )
         case Verdict.CONTRADICTED:
             return (
                 f"{name}: copies CONTRADICT each other: they hold different records with the same "
@@ -78,6 +94,11 @@ def headline(audit: QuorumAudit) -> str:
                 f"{names_text([each.copy for each in harmful])} can be elected without them"
             )
         case _:
+            if audit.lacking:
+                return (
+                    f"{name}: do NOT start {names_text(audit.lacking)} as the files are: the "
+                    "newest metadata snapshot there ends early, which no start reports"
+                )
             if audit.misplaced:
                 return (
                     f"{name}: do NOT start {names_text(audit.misplaced)} as the files are: the "
@@ -106,7 +127,8 @@ def _waiting(quorum: Quorum) -> str:
 
 def quorum_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
     """The lines before the table of copies."""
-    style = Style.LOST if audit.needed_but_stop or audit.misplaced else _STYLES[audit.verdict]
+    is_bad = audit.needed_but_stop or audit.misplaced or audit.lacking
+    style = Style.LOST if is_bad else _STYLES[audit.verdict]
     for line in wrapped(headline(audit), columns):
         yield tuple(Span(span.text, style) for span in line)
     voters = audit.quorum.voters
@@ -157,6 +179,17 @@ def _remarks(quorum: Quorum, copy: MetadataCopy) -> Iterator[str]:
         yield f"does not start: {copy.refusal}"
     if copy.batches.damage:
         yield f"a start cuts the log at {copy.batches.damage}"
+    if topics := quorum.leading.younger.get(copy.directory.path):
+        yield f"must not lead: never named {topics_text(topics)}"
+    if topics := quorum.leading.contested.get(copy.directory.path):
+        yield f"never named {topics_text(topics)}"
+    if quorum.brokers_of and quorum.voter_of(copy):
+        yield f"not the controller of the brokers here: they are of {shown(quorum.brokers_of)}"
+    if copy.lacks and not copy.refusal:
+        yield (
+            f"starts with a part of its newest snapshot: {copy.snapshot_problem}; as a broker, it "
+            "sets aside its replicas of all other topics (-stray)"
+        )
     if copy.batches.misplaced:
         yield f"wrong base offset: {copy.batches.misplaced}"
     if proof := quorum.rolled_back.nodes.get(copy.node_id):
@@ -327,7 +360,7 @@ def _range_lines(lost: LostRange, columns: int) -> Iterator[Line]:
 
 
 def _further_lines(audit: QuorumAudit, columns: int) -> Iterator[Line]:
-    if not audit.further:
+    if not audit.further or audit.verdict is Verdict.YOUNGER_LOG:
         return
     best = max(audit.further, key=lambda each: each.end)
     yield ()

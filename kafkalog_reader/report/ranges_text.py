@@ -88,5 +88,5 @@ def _committed_words(count: CommitCount) -> str:
             "(a producer with acks=1 may still have received an acknowledgement)"
         )
     if count.only_if_unclean:
-        parts.append(f"{count.only_if_unclean:,} not")
+        parts.append(f"{count.only_if_unclean:,} only if an election was unclean")
     return ", ".join(parts)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.torn_batch import RepairedBatch
     from kafkalog_reader.audits.partition.without_copy import WithoutCopy
     from kafkalog_reader.io.directories import PartitionDirectory
+    from kafkalog_reader.salvage.leftovers import Leftover
     from kafkalog_reader.salvage.missing_segments import MissingSegment
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.doubtful_batches import DoubtfulBatches
@@ -185,6 +186,7 @@ def manifest_text(
     *,
     topics_left_out: Iterable[str] = (),
     absent: Sequence[WithoutCopy] = (),
+    leftovers: Sequence[Leftover] = (),
     is_finished: bool,
     is_whole: bool = True,
 ) -> str:
@@ -197,6 +199,7 @@ def manifest_text(
         topics_left_out: those that no other cluster can take over, and those whose copies are of
             several topics.
         absent: partitions of which no copy was supplied.
+        leftovers: of the requested partitions; no log has their records.
         is_finished: whether the salvage ran to its end.
         is_whole: whether no topic was left out that another salvage can write.
     """
@@ -209,6 +212,7 @@ def manifest_text(
             {"topic": shown(each.topic), "partition": each.partition, "brokers": [*each.brokers]}
             for each in absent
         ],
+        "leftovers": [each.as_json() for each in leftovers],
         "isFinished": is_finished,
         "isComplete": is_finished
         and is_whole

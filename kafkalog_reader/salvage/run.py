@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.salvage.copy_groups import copy_groups, without_foreign
+from kafkalog_reader.salvage.leftovers import write_leftovers
 from kafkalog_reader.salvage.manifest import SalvagedPartition, manifest_text
 from kafkalog_reader.salvage.output_folder import OutputFolder
 from kafkalog_reader.salvage.partition_writer import PartitionWriter
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.partition.without_copy import WithoutCopy
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.salvage.leftovers import Leftover
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.tables.request import ReadRequest
 
@@ -33,6 +35,8 @@ def salvage(
     merge: bool = False,
     topics_left_out: frozenset[str] = frozenset(),
     absent: Sequence[WithoutCopy] = (),
+    leftovers: Sequence[Leftover] = (),
+    with_leftovers: bool = False,
     progress: Progress = no_progress,
 ) -> Iterator[SalvagedPartition]:
     """Write what can be read of each requested replica; yield each when it is done.
@@ -46,6 +50,8 @@ def salvage(
         merge: make one log of all copies of a partition; needs a receiver.
         topics_left_out: those that the caller left out, for the manifest.
         absent: requested partitions of which no copy was supplied, for the manifest.
+        leftovers: of the requested partitions, for the manifest.
+        with_leftovers: whether their records are written, too.
         progress: receives the bytes read.
 
     Raises:
@@ -55,10 +61,11 @@ def salvage(
     request = replace(request, mode=Mode.PERMISSIVE, log_range_only=receiver is not None)
     expected = ExpectedEnds()
     groups = list(copy_groups(evidence, request, expected, is_merge=merge))
-    if not groups:
+    writes_leftovers = with_leftovers and bool(leftovers)
+    if not groups and not writes_leftovers:
         raise UsageError(f"nothing to salvage: {_missing(request)}")
     foreign: set[str] = set()
-    if receiver is not None:
+    if receiver is not None and groups:
         groups, foreign = without_foreign(groups, request, receiver)
         receiver.check(group.copies[0] for group in groups)
     folder = OutputFolder(output, evidence)
@@ -69,9 +76,11 @@ def salvage(
             salvaged = writer.write(group)
             if salvaged is not None:
                 yield salvaged
+        if writes_leftovers:
+            write_leftovers(leftovers, folder.path)
         is_finished = not writer.refused
     finally:
-        if writer.done:
+        if writer.done or writes_leftovers:
             form = "parquet" if receiver is None else "segments"
             folder.write_manifest(
                 manifest_text(
@@ -80,6 +89,7 @@ def salvage(
                     writer.done,
                     topics_left_out=foreign | topics_left_out,
                     absent=absent,
+                    leftovers=leftovers,
                     is_finished=is_finished,
                     is_whole=not topics_left_out,
                 )

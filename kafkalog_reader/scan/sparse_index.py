@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY as ENTRY
+from kafkalog_reader.io.offset_index_layout import offset_index_entry
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.segment_files import SegmentFiles
 
 
-_PAGE: Final = 512 * ENTRY.size
-"""Bytes that one read brings."""
+_PAGE: Final = 4096 * 3
+"""Bytes that one read brings: a whole number of entries of 8 or 12 bytes."""
 
 
 class SparseIndex:
@@ -30,10 +30,12 @@ class SparseIndex:
 
     def __init__(self, segment: SegmentFiles, *, context: ReadContext) -> None:
         self._base_offset = segment.base_offset
+        self._entry = offset_index_entry(segment, context=context)
         self._windows = Windows(segment.path("index"), size=_PAGE, context=context)
         self._pages: dict[int, bytes] = {}
         self._count = self._first_where(
-            self._windows.size_in_bytes // ENTRY.size, lambda n: self[n] == (self._base_offset, 0)
+            self._windows.size_in_bytes // self._entry.size,
+            lambda n: self[n] == (self._base_offset, 0),
         )
 
     def __len__(self) -> int:
@@ -41,14 +43,13 @@ class SparseIndex:
 
     def __getitem__(self, number: int) -> tuple[int, int]:
         """The offset and the position that an entry names."""
-        page, within = divmod(number * ENTRY.size, _PAGE)
+        page, within = divmod(number * self._entry.size, _PAGE)
         if page not in self._pages:
             self._pages[page] = bytes(self._windows.read(page * _PAGE, at_most=_PAGE))
+        relative_offset, position = self._entry.struct.unpack_from(self._pages[page], within)
         # Unsigned, so that damage never points before the file.
-        relative_offset, position = (
-            value % 2**32 for value in ENTRY.struct.unpack_from(self._pages[page], within)
-        )
-        return self._base_offset + relative_offset, position
+        bits = 8 * (self._entry.size - 4)
+        return self._base_offset + relative_offset % 2**32, position % 2**bits
 
     def last_below_offset(self, offset: int) -> int:
         """The number of the last entry whose offset is below ``offset``, or -1."""

@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.checkpoints import checkpointed_offsets, topic_id_of
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.tables.compacted_since_creation import compacted_since_creation
 from kafkalog_reader.tables.metadata_history import metadata_history, metadata_units
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.compacted_since_creation import TopicIds
     from kafkalog_reader.tables.metadata_history import MetadataRecord
 
 _CLEANER_OFFSETS: Final = "cleaner-offset-checkpoint"
@@ -58,6 +60,11 @@ class CleanupPolicies:
         _, policy = self._of(directory)
         return None if policy is None else policy.strip() == "compact"
 
+    def is_compacted_since_creation(self, directory: PartitionDirectory) -> bool:
+        """Whether a replica is of a topic whose log begins at 0 for ever; False: not known."""
+        ids = self._since_creation.get(directory.log_directory.cluster_id, frozenset())
+        return bool(ids) and topic_id_of(directory) in ids
+
     def has_unlimited_retention(self, directory: PartitionDirectory) -> bool:
         """Whether the topic's own settings keep its records for ever, on the broker's disk."""
         cluster = self._clusters.get(directory.log_directory.cluster_id)
@@ -81,6 +88,10 @@ class CleanupPolicies:
         except LocatedError:  # `kafkalog verify` reports it
             return None, None
         return (topic, directory.partition) in rows, None
+
+    @cached_property
+    def _since_creation(self) -> Mapping[str | None, TopicIds]:
+        return compacted_since_creation(self.evidence)
 
     @cached_property
     def _clusters(self) -> Mapping[str | None, _Cluster]:

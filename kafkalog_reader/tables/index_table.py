@@ -54,6 +54,14 @@ class IndexTable(Table[LogUnit]):
     def confirm(self, base_offset: int, entries: Entries, scan: SegmentBatches) -> pa.Array:
         """For each entry whether the log confirms it; null if the log cannot be read."""
 
+    def entry_of(self, _segment_slice: SegmentSlice) -> FixedEntry:
+        """The entry that the file of a segment consists of.
+
+        Raises:
+            UnreadableFileError: the file cannot be opened or read.
+        """
+        return self.entry
+
     def is_known(self, _path: str, _first: int, entries: Entries, _mode: Mode) -> NDArray[np.bool_]:
         """Which entries can be understood; others are damage, which is reported here."""
         return np.ones(len(entries), dtype=np.bool_)
@@ -79,7 +87,7 @@ class IndexTable(Table[LogUnit]):
         schema, segment = self.projected(request), segment_slice.segment
         path = segment.path(self.kind)
         for first, read in read_entries(
-            path, self.entry, progress, segment_slice.directory.context
+            path, self.entry_of(segment_slice), progress, segment_slice.directory.context
         ):
             is_known = self.is_known(path, first, read, request.mode)
             entries = read[is_known]

@@ -8,6 +8,7 @@ import numpy as np
 
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
+from kafkalog_reader.io.offset_index_layout import offset_index_entry
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.tables.index_file import read_entries
 
@@ -42,7 +43,8 @@ class IndexVotes:
             if self._segment.offset_index_size:
                 try:
                     path = self._segment.path("index")
-                    read = read_entries(path, OFFSET_INDEX_ENTRY, no_progress, self._context)
+                    entry = offset_index_entry(self._segment, context=self._context)
+                    read = read_entries(path, entry, no_progress, self._context)
                     parts = [entries for _, entries in read]
                 except UnreadableFileError:  # the other votes stay as they are
                     parts = []

@@ -1,7 +1,8 @@
 """Logs that begin too late: the first segment is missing although nothing deletes it.
 
-Source: Kafka 4.4, UnifiedLog.deleteOldSegments: without ``delete`` in cleanup.policy only
-DeleteRecords moves the log start, which is checkpointed then; so without a limit of time and size.
+Source: Kafka 4.4, UnifiedLog.deleteOldSegments: without ``delete`` in cleanup.policy retention
+deletes nothing, nor without a limit of time and size. DeleteRecords, which needs ``delete``, moves
+the log start, which is checkpointed then.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.names import OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.tables.cleanup_policies import CleanupPolicies
-from kafkalog_reader.tables.unexplained_base import unexplained_base
+from kafkalog_reader.tables.unexplained_base import log_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 ALWAYS_COMPACTED: Final = (OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC)
 """Internal topics that brokers create with cleanup.policy=compact."""
+ONLY_CLEANED: Final = (
+    "by the metadata log the topic was only compacted ever since it was created: Kafka refuses "
+    "DeleteRecords then, and no retention applies"
+)
+"""Why a log begins at 0 (``compacted_since_creation``)."""
 
 
 def with_starts_checked(
@@ -49,14 +55,18 @@ def with_starts_checked(
 def lost_start(
     directory: PartitionDirectory, policies: CleanupPolicies
 ) -> tuple[MissingRecordsError, int] | None:
-    """What is missing before the first segment, and where that begins; None if nothing is known.
+    """What is missing at the beginning, and where the log begins; None if nothing is known.
 
-    An index of a segment that is gone is left, and the topic is only compacted or keeps its records
-    for ever; an internal topic also without the index, because brokers create it like that.
+    The topic was only ever compacted: then whatever its log start is. Or an index of a segment that
+    is gone is left, and the topic is only compacted or keeps its records for ever; an internal
+    topic also without the index, because brokers create it like that.
     """
     try:
-        base = unexplained_base(directory)
-        if not base:
+        base, checkpointed = log_beginning(directory)
+        start = max(base, checkpointed)
+        if start and policies.is_compacted_since_creation(directory):
+            return _missing_below(start, directory, f"the log start is {start}, and {ONLY_CLEANED}")
+        if checkpointed >= base:
             return None
         has_traces = any(
             each.log_size is None and each.base_offset < base for each in segments(directory)
@@ -74,11 +84,13 @@ def lost_start(
         proof = "nothing deletes segments of a topic that is only compacted"
     else:  # the topic may once have had another policy
         return None
-    return (
-        MissingRecordsError(
-            f"{offsets_are(0, base)} missing: the first segment begins at offset {base}, and "
-            f"{proof}",
-            LogPosition(shown(directory.path), offset=0),
-        ),
-        base,
+    return _missing_below(
+        base, directory, f"the first segment begins at offset {base}, and {proof}"
     )
+
+
+def _missing_below(
+    start: int, directory: PartitionDirectory, because: str
+) -> tuple[MissingRecordsError, int]:
+    where = LogPosition(shown(directory.path), offset=0)
+    return MissingRecordsError(f"{offsets_are(0, start)} missing: {because}", where), start

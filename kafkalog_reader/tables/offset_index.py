@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
+from kafkalog_reader.io.offset_index_layout import offset_index_entry
 from kafkalog_reader.tables.index_file import in_file_order
 from kafkalog_reader.tables.index_table import Entries, IndexTable
 from kafkalog_reader.tables.schemas.logs import OFFSET_INDEX
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.segment_files import SegmentFiles
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.segment_batches import SegmentBatches
     from kafkalog_reader.tables.table import Column
 
@@ -34,6 +36,10 @@ class OffsetIndexTable(IndexTable):
 
     def size_of(self, segment: SegmentFiles) -> int | None:
         return segment.offset_index_size
+
+    def entry_of(self, segment_slice: SegmentSlice) -> FixedEntry:
+        context = segment_slice.directory.context
+        return offset_index_entry(segment_slice.segment, context=context)
 
     def values(self, base_offset: int, entries: Entries) -> dict[str, object]:
         return {

@@ -18,6 +18,7 @@ COLUMNS: Final = ("key", "value", "headers", "timestamp", "timestampType")
 CREATE_TIME: Final = 0
 _NULL: Final = 0x2545_F491_4F6C_DD1D
 """In the place of a null; an empty value is something else."""
+_MIXER: Final = 0xBF58_476D_1CE4_E5B9
 _FACTOR: Final = 0x1E37_79B9_7F4A_7C15
 _LOW_BITS: Final = (1 << 63) - 1
 
@@ -27,9 +28,27 @@ def content_hashes(rows: pa.RecordBatch) -> NDArray[np.int64]:
 
     Times that the broker set are left out, because they differ where a client sent twice.
     """
+    return with_times(timeless_hashes(rows), client_times(rows))
+
+
+def client_times(rows: pa.RecordBatch) -> NDArray[np.int64]:
+    """The times of records as stored, 0 where the broker set them."""
     is_client_time = _numbers(rows["timestampType"]) == CREATE_TIME
-    times = np.where(is_client_time, _numbers(rows["timestamp"]), 0)
-    found: NDArray[np.int64] = (times * _FACTOR) & _LOW_BITS
+    return np.where(is_client_time, _numbers(rows["timestamp"]), 0)
+
+
+def with_times(hashes: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Hashes of contents and times, from hashes of contents."""
+    mixed = hashes.astype(np.uint64) + times.astype(np.uint64) * np.uint64(_FACTOR)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(_MIXER)
+    mixed ^= mixed >> np.uint64(32)
+    return (mixed & np.uint64(_LOW_BITS)).astype(np.int64)
+
+
+def timeless_hashes(rows: pa.RecordBatch) -> NDArray[np.int64]:
+    """Hashes from 0 to 2^63 - 1 of keys, values and headers."""
+    found = np.zeros(rows.num_rows, np.int64)
     _mix(found, rows["key"])
     _mix(found, rows["value"])
     headers = rows["headers"]

@@ -1,4 +1,4 @@
-"""Where a log begins, if no moved log start explains it."""
+"""Where a log begins, and whether a moved log start explains it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,20 @@ if TYPE_CHECKING:
 
 def unexplained_base(directory: PartitionDirectory) -> int:
     """Where the log begins; 0 if its log start was moved there, as DeleteRecords does."""
+    base, checkpointed = log_beginning(directory)
+    return base if checkpointed < base else 0
+
+
+def log_beginning(directory: PartitionDirectory) -> tuple[int, int]:
+    """The base offset of the first log and the checkpointed log start; each 0 if there is none.
+
+    Both are 0 also where only single files of a replica were given.
+    """
     if directory.topic is None or directory.partition is None or directory.only is not None:
-        return 0
-    base = next((each.base_offset for each in segments(directory) if each.log_size is not None), 0)
-    if not base:
-        return 0
-    root, row = directory.log_directory, (directory.topic, directory.partition)
-    return base if checkpointed_offsets(root, LOG_START_CHECKPOINT).get(row, 0) < base else 0
+        return 0, 0
+    found = next((each for each in segments(directory) if each.log_size is not None), None)
+    if found is None:
+        return 0, 0
+    row = directory.topic, directory.partition
+    rows = checkpointed_offsets(directory.log_directory, LOG_START_CHECKPOINT)
+    return found.base_offset, rows.get(row, 0)

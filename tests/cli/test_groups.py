@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures import captures
-from fixtures.builder import cluster, data_batch, marker_batch, replica
+from fixtures.builder import EPOCH_MILLIS, cluster, data_batch, marker_batch, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
-from kafkalog_reader.cli.group_list import group_cells, totals_of
+from kafkalog_reader.cli.group_list import OF_MEMBER, group_cells, totals_of
 from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
+from kafkalog_reader.format.layout import utc_text
 from kafkalog_reader.format.record import Record
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def test_commits_are_the_rows_of_the_table(run: Run) -> None:
     rows = [row for row in rows_of(run, path) if row["status"] != "no-commit"]
     for row in rows:
         assert row.pop("notKnown") == []
-        for name in ("pendingOffset", "memberId", "clientHost", "clientId"):
+        for name in ("pendingOffset", "removedOffset", "removedTime", *OF_MEMBER):
             del row[name]
     order = ("groupId", "topic", "partition")
     assert rows == sorted(expected, key=lambda row: [row[name] for name in order])
@@ -224,6 +225,64 @@ def test_only_named_groups_are_shown(tmp_path: Path, run: Run) -> None:
     assert answer.status == 2
     assert "no group named 'biling'" in answer.err
     assert "Did you mean 'billing'?" in answer.err
+
+
+REMOVED_AT = EPOCH_MILLIS + 64_610
+"""A coordinator expired the offset and its group in one batch, 65 s after the commit."""
+
+
+def tombstones(offset: int, *, of_commit: bool = True) -> Batch:
+    """Of the commit of group g, and of its metadata, as a coordinator writes both."""
+    keys = [struct.pack(">h", 2) + text("g")]
+    if of_commit:
+        keys.insert(0, struct.pack(">h", 1) + text("g") + text("t") + struct.pack(">i", 0))
+    records = [Record(offset_delta=delta, key=key, value=None) for delta, key in enumerate(keys)]
+    return data_batch(offset, records, base_timestamp=REMOVED_AT)
+
+
+def test_a_removed_group_is_what_its_tombstones_say(tmp_path: Path, run: Run) -> None:
+    state = write(tmp_path / "b", commit(0, 2, time=EPOCH_MILLIS), tombstones(1))
+    assert rows_of(run, state) == []  # as a broker lists no such group
+    answer = run("groups", state, "--group", "g")
+    assert answer.status == 1
+    removed = utc_text(REMOVED_AT)
+    assert f"removed at {removed}: the last commit was 2" in answer.out
+    assert "its offsets expired (offsets.retention.minutes), or a client deleted it" in answer.out
+    (row,) = rows_of(run, state, "--group", "g")
+    assert (row["status"], row["committedOffset"], row["removedOffset"]) == ("removed", None, 2)
+    assert (row["removedTime"], row["commitTime"]) == (removed, utc_text(EPOCH_MILLIS))
+    (total,) = rows_of(run, state, "--group", "g", "--by", "group")
+    assert (total["state"], total["removedTime"], total["lag"]) == ("Dead", removed, None)
+    moment = answer.out.partition("--as-of ")[2].split()[0]
+    (before,) = rows_of(run, state, "--group", "g", "--as-of", moment)
+    assert (before["status"], before["committedOffset"]) == ("ok", 2)
+    refused = run("groups", state, "--group", "g", "--reset-file", tmp_path / "reset.csv")
+    assert (refused.status, (tmp_path / "reset.csv").exists()) == (2, False)
+
+
+def test_a_group_that_cannot_have_expired_was_deleted(tmp_path: Path, run: Run) -> None:
+    """offsets.retention.minutes is at least 1."""
+    state = write(tmp_path, commit(0, 2, time=REMOVED_AT - 59_999), tombstones(1))
+    answer = run("groups", state, "--group", "g")
+    assert "it did not expire: a client deleted it, or its topics" in answer.out
+    assert "offsets.retention.minutes" not in answer.out
+
+
+def test_tombstones_stay_when_the_cleaner_took_the_commits(tmp_path: Path, run: Run) -> None:
+    state = write(tmp_path / "both", tombstones(7))
+    answer = run("groups", state, "--group", "g")
+    assert f"removed at {utc_text(REMOVED_AT)}: its commits are gone" in answer.out
+    assert "--as-of" not in answer.out
+    alone = write(tmp_path / "group", tombstones(7, of_commit=False))
+    answer = run("groups", alone, "--group", "g")
+    assert f"Group g was removed at {utc_text(REMOVED_AT)}" in answer.out
+    assert "1 group with 0 partitions" in answer.out
+
+
+def test_a_group_that_came_back_is_not_removed(tmp_path: Path, run: Run) -> None:
+    state = write(tmp_path, commit(0, 2), tombstones(1), commit(3, 3))
+    (row,) = rows_of(run, state, "--group", "g")
+    assert (row["committedOffset"], row["removedTime"]) == (3, None)
 
 
 def test_logs_of_other_groups_are_not_looked_at(tmp_path: Path, run: Run) -> None:

@@ -406,6 +406,25 @@ def test_what_cannot_be_planned_is_named(run: Run, tmp_path: Path) -> None:
     assert "Do not start brokers 1 and 2 before that is settled" in " ".join(answer.out.split())
 
 
+def test_of_several_clusters_verify_is_named_only_where_it_says_something(
+    run: Run, tmp_path: Path
+) -> None:
+    """Two sound clusters are two plans; with one topic id in both, verify has KL-008."""
+    both = S3_2, captures.path("s5_1/a-down")
+    refused = " ".join(run("plan", *both).out.split())
+    assert "belong to several clusters" in refused
+    assert "make a plan for each" in refused
+    assert "verify" not in refused
+    assert "KL-008" not in run("verify", *both).out
+    mixed = tmp_path / "all"
+    shutil.copytree(S3_2, mixed)
+    path = mixed / "broker-1" / "meta.properties"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join("cluster.id=other" if "cluster.id" in x else x for x in lines))
+    assert "kafkalog verify shows why" in " ".join(run("plan", mixed).out.split())
+    assert "KL-008" in run("verify", mixed).out
+
+
 def test_an_isr_older_than_the_logs_is_not_trusted(run: Run, tmp_path: Path) -> None:
     root = write(tmp_path, {1: {"a": f"{SHORT} x@2/e5"}, 2: {"a": SHORT}})
     state = PartitionState(

@@ -52,6 +52,29 @@ def test_groups_and_transactions_are_in_the_data(run: Run, tmp_path: Path) -> No
     assert data["openTransactions"] == [json.loads(line) for line in listed]
 
 
+def test_what_a_list_leaves_open_is_not_known_at_the_top_either(run: Run, tmp_path: Path) -> None:
+    """Without the logs that groups read: "nothing is unknown" stood above "the lag is unknown"."""
+    logs = captures.path("everything/stopped")
+    offsets = sorted(logs.glob("*/__consumer_offsets-*"))
+    page = tmp_path / "page.html"
+    run("report", *offsets, "--output", page)
+    listed = run("groups", *offsets, "--format", "json").out.splitlines()
+    rows = [json.loads(line) for line in listed]
+    unknown = {row["status"]: row["topic"] for row in rows if row["lag"] is None}
+    assert set(unknown) == {"no-log", "no-commit"}
+    said = [each["text"] for each in data_of(run, page)["notKnown"]]
+    no_log, nothing = (each for each in said if each.startswith("the lag of consumer groups: "))
+    assert f": no readable log of {unknown['no-log']}-" in no_log
+    assert f"nothing is committed for {unknown['no-commit']}-" in nothing
+
+    topics = [each for each in sorted(logs.glob("*/*-[0-9]*")) if not each.name.startswith("__")]
+    run("report", *topics, "--output", page, "--force")
+    data = data_of(run, page)
+    (said,) = [each["text"] for each in data["notKnown"] if "who ends" in each["text"]]
+    assert said.endswith("no supplied partition of __transaction_state has this producer")
+    assert {each["transactionalId"] for each in data["openTransactions"]} == {None}
+
+
 def test_it_says_what_replica_diff_says(
     run: Run, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -123,6 +123,27 @@ def test_a_hostile_name_is_shown_and_never_run(browser: Browser, tmp_path: Path)
     assert "\x1b" not in shown
 
 
+def test_no_table_needs_a_scroll_bar_on_a_laptop(browser: Browser, tmp_path: Path) -> None:
+    """The lists of groups and transactions have up to eleven columns."""
+    page = tmp_path / "page.html"
+    logs = captures.path("everything/stopped")
+    status(kafkalog, ["report", str(logs), "--output", str(page)])
+    browser.screen(width=1300)
+    browser.open(page)
+    browser.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true })")
+    widest = browser.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter(e => e.clientWidth)"
+        ".map(e => [e.scrollWidth, e.clientWidth, e.getAttribute('aria-label')])"
+    )
+    assert "Committed offsets and lags" in [name for *_, name in widest]
+    assert [each for each in widest if each[0] > each[1]] == []
+    committed = browser.evaluate(
+        "[...document.querySelectorAll('[aria-label^=Committed] td')]"
+        ".filter(e => /^\\d{4}-.*Z$/.test(e.textContent)).map(e => getComputedStyle(e).whiteSpace)"
+    )
+    assert set(committed) == {"nowrap"}  # a time in three lines is no time
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1200])
 def test_it_fits_the_screen(browser: Browser, forked: Path, width: int, scheme: str) -> None:

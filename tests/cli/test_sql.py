@@ -60,8 +60,45 @@ def test_the_conditions_of_the_manual_leave_what_a_consumer_got(run: Run) -> Non
     logs = captures.path("everything/stopped")
     answer = run("sql", query, logs, "--replica", "best", "--format", "json")
     counted = {(row["topic"], row["partition"]): row["count_star()"] for row in rows(answer)}
-    del counted["__cluster_metadata", 0]
     assert counted == consumed
+
+
+METADATA = "__cluster_metadata"
+
+
+@pytest.mark.parametrize(
+    ("where", "topics"),
+    [
+        ("", ["t"]),
+        ("WHERE topic <> 'x'", ["t"]),
+        ("WHERE topic >= '_'", ["t"]),
+        (f"WHERE topic = '{METADATA}'", [METADATA]),
+        (f"WHERE topic IN ('t', '{METADATA}')", [METADATA, "t"]),
+        ("WHERE topic LIKE '%METADATA'", []),
+        ("WHERE topic ILIKE '%METADATA'", [METADATA]),
+        ("WHERE topic LIKE '\\_\\_%' ESCAPE '\\'", [METADATA]),
+        ("WHERE starts_with(topic, '__c')", [METADATA]),
+        ("JOIN cluster_metadata USING (clusterId) WHERE NOT isControl", ["t"]),
+    ],
+)
+def test_records_of_the_metadata_log_are_those_of_a_query_that_names_it(
+    where: str, topics: list[str], run: Run
+) -> None:
+    query = f"SELECT DISTINCT topic FROM records {where} ORDER BY 1"
+    answer = run("sql", query, captures.path("s3_2/both-led"), "--format", "json")
+    assert [row["topic"] for row in rows(answer)] == topics
+
+
+def test_a_view_or_the_paths_can_name_the_metadata_log(run: Run) -> None:
+    logs = captures.path("s3_2/both-led")
+    view = f"CREATE VIEW m AS FROM records WHERE topic = '{METADATA}'"
+    query = f"{view}; SELECT DISTINCT topic FROM m"
+    assert rows(run("sql", query, logs, "--format", "json")) == [{"topic": METADATA}]
+    query = "SELECT DISTINCT topic FROM records"
+    (folder, *_) = sorted(logs.glob(f"*/{METADATA}-0"))
+    for asked in ((folder,), (logs, "--topic", METADATA)):
+        answer = run("sql", query, *asked, "--format", "json")
+        assert rows(answer) == [{"topic": METADATA}]
 
 
 @pytest.mark.parametrize("table", registry.TABLES)

@@ -101,6 +101,39 @@ def test_index_alone_points_to_its_log(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize(
+    ("folders", "names"),
+    [
+        (("broker-1", "broker-1-metadata"), ["broker 1", "broker 1 (metadata)"]),
+        (("b1", "b1_metadata"), ["broker 1", "broker 1 (metadata)"]),
+        (("Broker1/logs", "Broker1/metadata"), ["broker 1 (logs)", "broker 1 (metadata)"]),
+        (("broker-1/logs", "meta/logs"), ["broker 1 (logs)", "broker 1 (meta/logs)"]),
+        (("before/broker-1", "after/broker-1"), ["broker 1 (after)", "broker 1 (before)"]),
+        (("broker-1", "b1"), ["broker 1 (b1)", "broker 1 (broker-1)"]),
+        (("broker-10", "broker-1-x"), ["broker 1 (broker-10)", "broker 1 (x)"]),
+        (("disk-1", "disk-2"), ["broker 1 (disk-1)", "broker 1 (disk-2)"]),
+    ],
+    ids=str,
+)
+def test_the_name_of_a_disk_does_not_repeat_its_brokers(
+    folders: tuple[str, str], names: list[str], tree: Tree
+) -> None:
+    root = tree(f"{folders[0]}/t-0/{LOG}", f"{folders[1]}/u-0/{LOG}")
+    for each in folders:
+        (root / each / "meta.properties").write_text(meta(1))
+    directories = discover([str(root)]).partition_directories(EVERYTHING)
+    assert sorted(each.replica_name for each in directories) == names
+
+
+def test_the_name_of_a_disk_does_not_repeat_a_label(tree: Tree) -> None:
+    root = tree(f"east/t-0/{LOG}", f"east-metadata/u-0/{LOG}")
+    for each in ("east", "east-metadata"):
+        (root / each / "meta.properties").write_text(meta(1))
+    given = [f"east={root}/east", f"east={root}/east-metadata"]
+    directories = discover(given).partition_directories(EVERYTHING)
+    assert [each.replica_name for each in directories] == ["east", "east (metadata)"]
+
+
+@pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("b1.tar.xz", b"", "an archive: unpack it first"),

@@ -56,14 +56,14 @@ def test_the_order_of_starts_comes_before_what_it_loses() -> None:
 
 @pytest.mark.parametrize("damaged", [0, 2])
 def test_how_many_records_stood_where_zeros_end_a_log_is_unknown(damaged: int) -> None:
-    of_zeros = "Lost already, whatever starts: what stood in the 1,137 zero bytes that end the log"
+    of_zeros = "Records may have stood in the 1,137 zero bytes that end the log"
     said = headline(plan_of(choice(lost=(lost(1, damaged=damaged),), zeros_at_end=1137)))
-    assert f"{of_zeros} of t-0; how many records, and whether they were committed, is unknown." in (
+    assert f"{of_zeros} of t-0: whether any did, and whether they were committed, is unknown." in (
         said
     )
     assert ("up to 2 records in damaged batches" in said) == bool(damaged)
     several = headline(plan_of(choice(zeros_at_end=1000), choice(1, zeros_at_end=137)))
-    assert f"{of_zeros} of t-0 and t-1;" in several
+    assert f"{of_zeros} of t-0 and t-1:" in several
     assert "zero bytes" not in headline(plan_of(choice()))
 
 

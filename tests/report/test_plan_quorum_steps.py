@@ -59,7 +59,7 @@ def test_verify_mentions_that_no_controller_was_supplied(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """They may run elsewhere: that is no finding."""
-    said = "No controller is in these files."
+    said = "No controller of these brokers is in these files."
     brokers = [str(each) for each in sorted(HEALED.glob("broker-*"))]
     assert status(kafkalog, ["verify", *brokers]) == CLEAN
     assert said in capfd.readouterr().out

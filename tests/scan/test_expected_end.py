@@ -258,7 +258,8 @@ def test_a_log_without_a_whole_batch_ends_nowhere() -> None:
     )
 
 
-MANY = [n.to_bytes(8, "big") + batch(0, 1)[8:] for n in range(32_769)]
+_AFTER_OFFSET = batch(0, 1)[8:]
+MANY = [n.to_bytes(8, "big") + _AFTER_OFFSET for n in range(32_769)]
 """One more than a run of a scan holds; no CRC covers the offset."""
 
 

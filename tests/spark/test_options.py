@@ -26,6 +26,7 @@ def test_the_default_is_what_the_kafka_source_shows() -> None:
         paths=("/mnt/b1",),
         columns=KAFKA_COLUMNS,
         has_columns=False,
+        cluster_id=None,
         follow_links=False,
         metrics_path=None,
         min_partitions=None,

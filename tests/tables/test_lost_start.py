@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,7 +26,7 @@ from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from fixtures.builder.replica import Replica
@@ -37,10 +37,17 @@ LATER = "k=a@5/e0 k=b@6/e0"
 
 
 def metadata(
-    topic: str, policy: str | None, settings: Mapping[str, str] = MappingProxyType({})
+    topic: str,
+    policy: str | None,
+    settings: Mapping[str, str] = MappingProxyType({}),
+    *,
+    at_creation: Sequence[str | None] = (),
 ) -> Replica:
+    """A metadata log; ``at_creation``: the policies that are set before the first partition."""
     state = PartitionState(replicas=(0,), in_sync=(0,), leader=0, leader_epoch=0, topic=topic)
-    values = [*metadata_records([state])]
+    of_topic, of_partition = metadata_records([state])
+    first = [setting(TOPIC, topic, "cleanup.policy", each) for each in at_creation]
+    values = [of_topic, *first, of_partition]
     if policy is not None:
         values.append(setting(TOPIC, topic, "cleanup.policy", policy))
     values += [setting(TOPIC, topic, name, value) for name, value in settings.items()]
@@ -52,7 +59,7 @@ def metadata(
 
 
 def written(
-    root: Path, *, topic: str = OFFSETS, policy: str | None = "compact", **options: int | None
+    root: Path, *, topic: str = OFFSETS, policy: str | None = "compact", **options: Any
 ) -> Path:
     log = replica(LATER, topic=topic, high_watermark=7, **options)
     cluster(root, {0: [log, metadata(topic, policy)]})
@@ -95,6 +102,55 @@ def test_a_topic_of_users_may_have_had_another_policy(tmp_path: Path) -> None:
     assert found_in(root, "t") is None
     (root / "broker-0" / "t-0" / "00000000000000000000.index").write_bytes(bytes(8))
     assert found_in(root, "t") is not None
+
+
+@pytest.mark.parametrize(
+    ("at_creation", "later", "is_lost"),
+    [
+        (("compact",), None, True),
+        (("compact",), "compact", True),
+        (("delete", "compact"), None, True),  # before the first partition nothing is deleted
+        ((), "compact", False),
+        (("compact",), "compact,delete", False),
+        (("delete",), "compact", False),
+        (("compact,delete",), None, False),
+    ],
+)
+@pytest.mark.parametrize("log_start", [None, 5, 6])
+def test_only_the_whole_history_of_a_topic_of_users_shows_a_loss(
+    *,
+    at_creation: tuple[str, ...],
+    later: str | None,
+    is_lost: bool,
+    log_start: int | None,
+    tmp_path: Path,
+) -> None:
+    """Of a topic that was only ever compacted no checkpointed start is explained."""
+    log = replica(LATER, topic="t", high_watermark=7, log_start=log_start)
+    cluster(tmp_path, {0: [log, metadata("t", later, at_creation=at_creation)]})
+    found = found_in(tmp_path, "t")
+    assert (found is not None) == is_lost
+    if found is not None:
+        assert found[1] == (log_start or 5)
+
+
+def test_another_policy_between_may_have_deleted_segments(tmp_path: Path) -> None:
+    root = tmp_path / "metadata"
+    log = replica(LATER, topic="t", high_watermark=7)
+    values = {"cleanup.policy": "compact"}
+    cluster(root, {0: [log, metadata("t", "delete", values, at_creation=("compact",))]})
+    assert found_in(root, "t") is None
+
+
+def test_a_snapshot_does_not_say_which_policies_a_topic_had(tmp_path: Path) -> None:
+    """The metadata log begins later: what was before is only known as a state."""
+    log = replica(LATER, topic="t", high_watermark=7)
+    cluster(tmp_path, {0: [log, metadata("t", None, at_creation=("compact",))]})
+    folder = tmp_path / "broker-0" / "__cluster_metadata-0"
+    assert found_in(tmp_path, "t") is not None
+    for each in folder.glob(f"{0:020}.*"):
+        each.rename(folder / each.name.replace(f"{0:020}", f"{7:020}"))
+    assert found_in(tmp_path, "t") is None
 
 
 @pytest.mark.parametrize(

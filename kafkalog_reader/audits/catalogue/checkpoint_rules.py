@@ -6,6 +6,7 @@ from typing import Final
 
 from kafkalog_reader.audits.catalogue.actions import (
     CHECK_HARDWARE,
+    COMPARE_METADATA_LOGS,
     COMPARE_REPLICAS,
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
@@ -21,6 +22,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     SAVE_RECORDS,
     START_EMPTY_LAST,
     START_WITHOUT_CHECKPOINT,
+    SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.role import Role
@@ -313,11 +315,35 @@ METADATA_SNAPSHOT_DAMAGED: Final = rule(
     explanation="A .checkpoint file in __cluster_metadata-0 holds the metadata below an offset. "
     "The checksum or the content of the newest one is wrong, or it ends before its footer. The "
     "log beside it may be sound.",
-    start="A controller of 4.2.0 whose snapshot was overwritten with zeros ended when it started "
-    "(CorruptRecordException). If this happens to a majority of the controllers, they elect no "
-    "leader, and no broker gets further.",
+    start="With a wrong checksum, zeros, an empty file, or one that ends inside its first batch, a "
+    "node ends when it starts (CorruptRecordException, NoSuchElementException); but a broker "
+    "without the controller role goes on without an empty one. If a majority of the controllers "
+    "ends, they elect no leader, and no broker gets further. Where the file ends later, before its "
+    "footer, no release notices: the node loads what is before that place, often nothing, then the "
+    "log above the snapshot. A broker sets aside the replicas of all topics that it does not know "
+    "(-stray; before release 3.7, it deletes them). A controller ends as soon as the log changes "
+    "what it does not know; if it does not, it leads a cluster without its topics.",
     election="A controller that does not start neither votes nor leads.",
     reader=NO_EFFECT,
     actions=(REPLACE_METADATA_SNAPSHOT, CHECK_HARDWARE),
+    roles=(Role.BESIDE_THE_LOGS,),
+)
+METADATA_NOT_REPLAYED: Final = rule(
+    "KL-320",
+    "metadata-not-replayed",
+    severity="H",
+    title="no controller replays a record of the metadata log",
+    explanation="Every batch of the log is sound, but a record contradicts those before it: a "
+    "topic that exists is created, a partition of an unknown topic changes, a broker changes that "
+    "is registered with another epoch or not at all, a transaction ends that did not begin, a "
+    "metadata.version is newer than the node. A controller never writes this: logs were joined by "
+    "hand, a batch was written twice, or a snapshot is not the one that the log continues.",
+    start="A controller ends at this record, and before it loads a replica if it is a broker too: "
+    "no folder is renamed. A broker without the controller role logs the error and goes on "
+    "without the record. It does so only when a controller leads.",
+    election="A controller that ends neither votes nor leads. All copies of a record are alike, so "
+    "that the same happens to all controllers.",
+    reader=NO_EFFECT,
+    actions=(COMPARE_METADATA_LOGS, SUPPLY_WHAT_IS_MISSING),
     roles=(Role.BESIDE_THE_LOGS,),
 )

@@ -138,7 +138,8 @@ MIXED_CLUSTERS: Final = rule(
     "random topic id or directory id appears in two clusters, so that one meta.properties has a "
     "wrong cluster.id. Offsets of two clusters are unrelated. It is high "
     "where brokers of two clusters have the same partition and all node ids differ: they look like "
-    "one cluster.",
+    "one cluster. It is high, too, where brokers are here without a controller, and a controller "
+    "of another cluster without brokers: it may be a new one that knows none of their topics.",
     start="A broker refuses to start with a meta.properties of another cluster.",
     election="No election can be predicted across clusters.",
     reader=NO_EFFECT,

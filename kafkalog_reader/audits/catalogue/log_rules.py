@@ -94,7 +94,11 @@ SEGMENT_MISSING: Final = rule(
     "was there: a producer snapshot, an index, or a file marked .deleted. Or a log begins later "
     "than another copy, and its topic is only compacted or has retention.ms=-1. Or a log of "
     "__consumer_offsets or __transaction_state does not begin at 0, although it is only compacted, "
-    "and no row of log-start-offset-checkpoint explains that.",
+    "and no row of log-start-offset-checkpoint explains that. Or its topic had "
+    "cleanup.policy=compact ever since it was created, and its log start is not 0: Kafka refuses "
+    "DeleteRecords for such a topic, and its first segment keeps its name when it is compacted. "
+    "That is known if the metadata log is whole: a snapshot in place of its beginning does not say "
+    "which policies a topic had.",
     start="A start does not notice. It deletes indexes and snapshots without a segment, and files "
     "marked .deleted, which may hold the missing records (KL-405).",
     election="A replica that has the range keeps it if it leads. Followers do not fetch below "

@@ -22,9 +22,9 @@ RETRY_DUPLICATES: Final = rule(
     severity="M",
     title="records stored several times",
     explanation="A producer without idempotence sent batches again, and the broker stored each "
-    "of them. The finding counts how often; each record twice suggests retries=1. The same "
-    "content twice may also be intended. In an internal topic it is information: coordinators "
-    "write equal states again.",
+    "of them: same bytes, same time, and not explained by how often the application sends equal "
+    "values. The finding counts how often; each record twice suggests retries=1. In an internal "
+    "topic it is information: coordinators write equal states again.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader="Consumers get the records as often as they are stored.",

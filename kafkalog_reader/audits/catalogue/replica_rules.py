@@ -416,7 +416,10 @@ CONTROLLERS_BEHIND: Final = rule(
     explanation="A broker's copy of the metadata log ends above every controller's copy, or above "
     "what a start leaves of it, and not with NoOpRecords alone, which say nothing. Brokers copy "
     "the log from the leader of the quorum, so the controllers had these records and lost them. If "
-    "there is one controller, they were committed. Where whole log directories of a KRaft cluster "
+    "there is one controller, they were committed. Or a controller's log never named topics of "
+    "which brokers have records, and a broker's copy did: the controller was formatted anew, or "
+    "restored from a backup older than the topic; epochs do not show which log is newer. Where "
+    "whole log directories of a KRaft cluster "
     "were supplied and none has the log, it may be lost, or in a directory that was not copied.",
     start="Brokers cut their copies to what the controller has. They rename replicas of topics "
     "that the controller no longer knows to -stray, or delete them before release 3.7; leaders, "

@@ -32,6 +32,7 @@ from kafkalog_reader.format.index_entries import (
     TIME_INDEX_ENTRY,
     TRANSACTION_INDEX_ENTRY,
 )
+from kafkalog_reader.io.offset_index_layout import offset_index_entry
 from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ class OffsetIndexCheck:
     """
 
     def __init__(self, replica: Replica, segment: SegmentFiles, *, is_hot: bool) -> None:
-        self._index = opened_index(replica, segment, "index", OFFSET_INDEX_ENTRY, is_hot=is_hot)
+        entry = OFFSET_INDEX_ENTRY
+        if segment.offset_index_size:
+            entry = offset_index_entry(segment, context=replica.directory.context)
+        self._index = opened_index(replica, segment, "index", entry, is_hot=is_hot)
         entries = self._index.entries
         self._position = entries["position"].astype(np.int64)
         self._offset = entries["relative_offset"].astype(np.int64) + segment.base_offset

@@ -125,6 +125,8 @@ class _Start:
     def _kept_by(self) -> tuple[tuple[str, ...], tuple[FileRepair, ...]]:
         """What to do about a directory that is set aside, and how to do the first of it."""
         stray, directory = self._recovery.stray, self._replica.directory
+        if stray is not None and stray.is_unloaded:  # KL-319 says how to repair its metadata
+            return (DO_NOT_START, SAVE_RECORDS), ()
         if stray is not None and stray.has_topic_id:
             if stray.topic_id is None or stray.is_only_replica:  # of no topic here, or another one
                 return (LEAVE_ASIDE, SAVE_RECORDS), ()

@@ -273,7 +273,7 @@ class BatchStream:
         if self.batches == 0:
             self.first_offset = int(run.base_offset[0])
         self.falls.look(run, self.path, self.next_offset if self.batches else None)
-        self.retries.look(run)
+        self.retries.look(run, self._segment.path("log"))
         self.last_batch_timestamp = int(run.max_timestamp[-1])
         attributes = run.summary.attributes
         self.unknown_codecs.look(run, self.path)

@@ -284,7 +284,7 @@ class _Auditor:
                 history=histories[replica],
                 bounds=bounds[replica],
                 damaged=damaged[replica],
-                retries=stream.retries,
+                retries=stream.retries.found(stream.context),
                 read_segments=stream.read_segments,
                 may_have_open_transaction=stream.may_have_open_transaction,
                 last_batch_timestamp=stream.last_batch_timestamp,

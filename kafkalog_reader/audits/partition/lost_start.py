@@ -1,8 +1,9 @@
 """The first segments of a log from which retention deletes nothing: only a loss removes them.
 
 Elsewhere an index below the first log is what a crash leaves while retention deletes segments.
-Source: Kafka 4.4, UnifiedLog.deleteOldSegments: without ``delete`` in cleanup.policy, or without
-a limit of time and size, only DeleteRecords moves the log start, which is checkpointed then.
+Source: Kafka 4.4, UnifiedLog.deleteOldSegments, maybeIncrementLogStartOffset: without a limit of
+time and size only DeleteRecords moves the log start, which is checkpointed then; without ``delete``
+in cleanup.policy (Partition.deleteRecordsOnLeader) nothing does, except a leader's later start.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import LOG_START_CHECKPOINT, parse_segment_file_name
 from kafkalog_reader.io.partition_directory import readable_segments
-from kafkalog_reader.tables.lost_start import ALWAYS_COMPACTED
+from kafkalog_reader.tables.lost_start import ALWAYS_COMPACTED, ONLY_CLEANED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,20 +76,53 @@ def with_lost_starts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterato
                 confidence="likely",
                 evidence={"logStartOffset": replica.log_start, "copies": joined_names(others)},
             )
-    for replica in audit.everyone if audit.topic in ALWAYS_COMPACTED else ():
-        base = first.get(replica.directory)
-        if base and replica.directory not in reported and not _is_start_moved(replica, base):
-            yield finding(
-                SEGMENT_MISSING,
-                f"{replica.name}: the first segment begins at offset {base:,}, and nothing deletes "
-                f"segments of {audit.topic}, which is only compacted: {offsets_are(0, base)} "
-                "missing, except what compaction had removed",
-                directory=replica.directory,
-                offsets=(0, base),
-                confidence="likely",
-                lookalikes=(),
-                evidence={"logStartOffset": base},
-            )
+    for replica in audit.everyone:
+        if replica.directory not in reported:
+            yield from _late_start(audit, replica, first.get(replica.directory))
+
+
+def _late_start(
+    audit: PartitionAudit, replica: ReplicaAudit, base: int | None
+) -> Iterator[Finding]:
+    """A log start above 0, if only the log cleaner can have removed what was below it.
+
+    A follower adopts the log start of a leader that lost its first segment, and checkpoints it. So
+    for a topic that was only ever compacted no checkpoint explains it.
+    """
+    start = replica.log_start
+    if start and audit.topics is not None and audit.topics.was_only_compacted(replica.files):
+        because = f"its log start is offset {start:,}, and {ONLY_CLEANED}"
+    elif base and audit.topic in ALWAYS_COMPACTED and not _is_start_moved(replica, base):
+        start = base
+        because = (
+            f"the first segment begins at offset {base:,}, and nothing deletes segments of "
+            f"{audit.topic}, which is only compacted"
+        )
+    else:
+        return
+    yield finding(
+        SEGMENT_MISSING,
+        f"{replica.name}: {because}: {offsets_are(0, start)} missing, except what compaction had "
+        f"removed{_still_there(replica, start)}",
+        directory=replica.directory,
+        offsets=(0, start),
+        confidence="likely",
+        lookalikes=(),
+        evidence={"logStartOffset": start},
+    )
+
+
+def _still_there(replica: ReplicaAudit, start: int) -> str:
+    """Which files hold records below a log start; a text to append."""
+    left = [
+        posixpath.basename(each.path("log"))
+        for each in readable_segments(replica.directory, live_only=False)
+        if each.log_size and each.base_offset < start
+    ]
+    if not left:
+        return ""
+    more = f" and {len(left) - 1:,} more" if len(left) > 1 else ""
+    return f". {left[0]}{more} may still hold records of them: save the file before a start"
 
 
 def _perhaps_lost(

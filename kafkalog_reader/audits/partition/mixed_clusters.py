@@ -17,6 +17,7 @@ from kafkalog_reader.audits.partition.cluster_identity import (
     clusters_of_one_directory,
     wrong_cluster_ids,
 )
+from kafkalog_reader.audits.partition.other_controllers import other_controller_findings
 from kafkalog_reader.io.checkpoints import topic_id_of
 from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
@@ -78,6 +79,7 @@ def cluster_findings(
             reported.add(pair)
             yield from wrong_cluster_ids(pair, why, roots)
     yield from _looks_like_one(places, brokers, reported | named, roots)
+    yield from other_controller_findings(roots, places.keys(), metadata)
 
 
 def _with_a_topic_id(

@@ -81,7 +81,7 @@ def partition_units(
     """
     supplied = evidence.allowing(request.max_batch_bytes)
     clusters = cluster_metadata(evidence) if clusters is None else clusters
-    topics = {cluster_id: known.topics() for cluster_id, known in clusters.items()}
+    topics = _with_history(clusters, supplied)
     alone = {cluster_id: each.each_alone() for cluster_id, each in topics.items()}
     misnamed = renamed_folders(supplied, request, clusters)
     moments = metadata_moments(supplied)
@@ -103,11 +103,28 @@ def partition_units(
         yield unit
 
 
+def _with_history(
+    clusters: Mapping[str | None, ClusterMetadata], evidence: Evidence
+) -> dict[str | None, ClusterTopics]:
+    """The topics of each cluster, and which of them were only ever compacted."""
+    if not clusters:
+        return {}
+    # As long to import as in ``cluster_metadata``.
+    from kafkalog_reader.tables.compacted_since_creation import compacted_since_creation
+
+    compacted = compacted_since_creation(evidence)
+    return {
+        cluster_id: replace(known.topics(), since_creation=compacted.get(cluster_id, frozenset()))
+        for cluster_id, known in clusters.items()
+    }
+
+
 def cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:
     """The content of the metadata logs that were supplied, by cluster id."""
     if not any(each.is_replica for each in evidence.partition_directories(_METADATA)):
         return {}
-    # Its decoder takes as long to import as everything else that a log directory needs.
-    from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
+    # Their decoder takes as long to import as everything else that a log directory needs.
+    from kafkalog_reader.audits.election.node_load import with_node_loads
+    from kafkalog_reader.audits.quorum.held_topics import read_leading_metadata
 
-    return read_cluster_metadata(evidence)
+    return with_node_loads(evidence, read_leading_metadata(evidence))

@@ -27,7 +27,10 @@ from kafkalog_reader.audits.catalogue.actions import (
     SAVE_RECORDS,
     SUPPLY_WHAT_IS_MISSING,
 )
-from kafkalog_reader.audits.catalogue.checkpoint_rules import METADATA_SNAPSHOT_DAMAGED
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    METADATA_NOT_REPLAYED,
+    METADATA_SNAPSHOT_DAMAGED,
+)
 from kafkalog_reader.audits.catalogue.replica_rules import CONTROLLERS_BEHIND, SAME_EPOCH_CONFLICT
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.integrity.file_repair import Copy, FileRepair, move_aside
@@ -36,20 +39,23 @@ from kafkalog_reader.audits.integrity.partial_copy import had_metadata_log
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.format.broker_words import joined_names
+from kafkalog_reader.format.broker_words import joined_ids, joined_names
 from kafkalog_reader.io.directories import PartitionDirectory
-from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE
+from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE, shown
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+    from kafkalog_reader.audits.partition.supply_findings import Supply
+    from kafkalog_reader.audits.quorum.leading_logs import HeldTopic
     from kafkalog_reader.io.directories import LogDirectory
 
 _OF_SEVERAL: Final = (COMPARE_METADATA_LOGS, SUPPLY_WHAT_IS_MISSING)
 """Where several controllers lack what a broker has: kafkalog quorum says which get its copy."""
+_TOPICS_NAMED: Final = 20
 _OF_ELECTIONS: Final = frozenset({
     CHOOSE_A_BRANCH, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD, MOVE_COPY_ASIDE,
     SAVE_RECORDS,
@@ -58,20 +64,27 @@ _OF_ELECTIONS: Final = frozenset({
 
 
 def with_quorum_actions(
-    audit: PartitionAudit, found: Sequence[Finding], without_log: Sequence[LogDirectory] = ()
+    audit: PartitionAudit, found: Sequence[Finding], supply: Supply
 ) -> Iterator[Finding]:
     """The findings of a partition; those of the metadata log with actions for its quorum.
 
     Args:
         audit: the partition.
         found: its findings.
-        without_log: a log directory of each node that has no copy of the metadata log.
+        supply: which nodes have no copy of the metadata log, and which copies must not lead.
     """
     if not audit.is_metadata:
         yield from found
         return
+    found = [*_with_unfinished_ends(found)]
+    without_log, younger = supply.without_log, supply.younger
+    yield from _not_replayed(audit)
     damaged = {each.directory for each in found if _is_unsound(each)}
-    sound = [each for each in audit.everyone if each.directory not in damaged]
+    sound = [
+        each
+        for each in audit.everyone
+        if each.directory not in damaged and each.directory.path not in younger
+    ]
     best = max(sound, key=_progress, default=None)
     controllers = controllers_of(audit.everyone)
     supplied = {each.broker_id for each in audit.everyone}
@@ -83,7 +96,7 @@ def with_quorum_actions(
         if each.directory is None or not _is_unsound(each):
             kept = tuple(action for action in each.actions if action not in _OF_ELECTIONS)
             if each.code == SAME_EPOCH_CONFLICT:
-                kept = (COMPARE_METADATA_LOGS, *kept)
+                kept = (COMPARE_METADATA_LOGS, *(() if younger else kept))
             yield replace(each, actions=kept)
             continue
         if each.code == METADATA_SNAPSHOT_DAMAGED:  # the log beside it needs no repair
@@ -103,6 +116,7 @@ def with_quorum_actions(
     empty = [each for each in without_log if each.broker_id in controllers]
     if best is None or not controllers:
         return
+    yield from _younger(audit, best, controllers, younger)
     if controllers <= supplied | {each.broker_id for each in empty}:
         yield from _behind(audit, sound, best, controllers)
     if controllers == {each.broker_id for each in empty}:
@@ -118,6 +132,89 @@ def with_quorum_actions(
         ]
     if len(wiped) > len(controllers) // 2:
         yield from (_without_log(each, best, controllers, of_majority=wiped) for each in wiped)
+
+
+def _with_unfinished_ends(found: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings; of an end that a start cuts without a loss, with nothing to do.
+
+    Controllers open this log as after a crash, whatever the shutdown was.
+    """
+    from kafkalog_reader.audits.quorum.metadata_batches import read_batches
+
+    for each in found:
+        directory = each.directory
+        if directory is None or not _is_unsound(each) or each.position is None:
+            yield each
+            continue
+        try:
+            batches = read_batches(directory)
+        except LocatedError:  # has its own finding
+            yield each
+            continue
+        last = batches.slices[-1] if batches.slices else None
+        is_end = last is not None and (
+            posixpath.basename(each.file or "") == posixpath.basename(last.segment.path("log"))
+        )
+        if batches.damage or not is_end or last is None or each.position < last.stop:
+            yield each
+        else:
+            yield replace(
+                each,
+                severity="M",
+                message=f"{each.message}; nothing from there on was flushed when the node lost "
+                "power: no controller counted it as committed, and a start cuts it",
+                actions=(NOTHING_TO_DO,),
+            )
+
+
+def _younger(
+    audit: PartitionAudit,
+    best: ReplicaAudit,
+    controllers: set[int | None],
+    younger: Mapping[str, Sequence[HeldTopic]],
+) -> Iterator[Finding]:
+    """KL-525 for each controller whose log never named topics that another copy did.
+
+    It must not lead, whatever its epoch and end. A broker's copy of the same log does no harm.
+    """
+    for each in audit.everyone:
+        topics = younger.get(each.directory.path)
+        if not topics or each.broker_id not in controllers:
+            continue
+        first, count = shown(topics[0].topic), len(topics)
+        named = f"topic {first}" if count == 1 else f"{count:,} topics (first {first})"
+        brokers = joined_ids(sorted({node for topic in topics for node in topic.brokers}))
+        have = "have" if brokers.startswith("brokers") else "has"
+        yield finding(
+            CONTROLLERS_BEHIND,
+            f"the metadata log of controller {each.broker_id} never named {named}, of which "
+            f"{brokers} {have} records; that of {best.name} did: if the controller leads with its "
+            "own, brokers set those partitions aside (-stray), or delete them before release 3.7",
+            directory=each.directory,
+            actions=(COMPARE_METADATA_LOGS,),
+            evidence={
+                "ahead": best.name,
+                "topics": ", ".join(shown(topic.topic) for topic in topics[:_TOPICS_NAMED]),
+            },
+        )
+
+
+def _not_replayed(audit: PartitionAudit) -> Iterator[Finding]:
+    """KL-320, of the copy that ends last: a record stands in all copies that reach it."""
+    # Its decoder takes as long to import as everything else that an audit needs.
+    from kafkalog_reader.audits.election.node_load import is_controllers, node_load
+
+    for each in sorted(audit.everyone, key=_progress, reverse=True):
+        load = node_load(each.directory, is_controller=is_controllers(each.directory, None))
+        if load.refused is not None and not load.lacks:  # else KL-319 causes it
+            yield finding(
+                METADATA_NOT_REPLAYED,
+                f"{load.refused.text}. A controller ends when it replays this",
+                directory=each.directory,
+                offsets=(load.refused.offset, load.refused.offset + 1),
+            )
+        if load.metadata is not None:
+            return
 
 
 def _without_log(

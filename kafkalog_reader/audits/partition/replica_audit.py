@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.replica_checks import Checked
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
+    from kafkalog_reader.audits.log.retry_duplicates import Retries
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.errors import LocatedError
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
@@ -53,7 +53,7 @@ class ReplicaAudit:
     history: History
     bounds: CommitBounds
     damaged: DamagedBatches
-    retries: RetryWatch
+    retries: Retries
     read_segments: Mapping[str, ReadSegment]
     may_have_open_transaction: bool = False
     last_batch_timestamp: int | None = None

@@ -18,7 +18,7 @@ from kafkalog_reader.io.names import INTERNAL_TOPICS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.log.retry_duplicates import Repeated, RetryWatch
+    from kafkalog_reader.audits.log.retry_duplicates import Repeated, Retries
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
@@ -51,9 +51,9 @@ def _of_coordinator(found: Finding) -> Finding:
     return replace(found, severity="I", message=message, actions=(NOTHING_TO_DO,))
 
 
-def _groups(watch: RetryWatch, code: str) -> list[Repeated]:
+def _groups(retries: Retries, code: str) -> list[Repeated]:
     is_across = code == RETRY_DUPLICATES_ACROSS_LEADERS
-    return [each for each in watch.repeated.values() if (len(each.leader_epochs) > 1) == is_across]
+    return [each for each in retries.repeated if (len(each.leader_epochs) > 1) == is_across]
 
 
 def _finding(code: str, names: str, groups: Sequence[Repeated], left_out: int) -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO, RENAME_FOLDER
@@ -25,11 +25,12 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.missing_directories import MissingDirectory
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.quorum.leading_logs import HeldTopic
     from kafkalog_reader.io.directories import LogDirectory, PartitionDirectory
 
 
@@ -48,6 +49,8 @@ class Supply:
         renamed: folders of lacking brokers that are stray, being deleted or a future copy.
         deleting: of a cluster with ZooKeeper: folders of it that brokers marked for deletion.
         without_log: of the metadata log: one log directory of each node that has no copy of it.
+        younger: of the metadata log: copies that must not lead, by path, each with the topics that
+            it never named.
     """
 
     absent: tuple[int, ...] = ()
@@ -58,6 +61,7 @@ class Supply:
     renamed: tuple[PartitionDirectory, ...] = ()
     deleting: tuple[PartitionDirectory, ...] = ()
     without_log: tuple[LogDirectory, ...] = ()
+    younger: Mapping[str, tuple[HeldTopic, ...]] = field(default_factory=dict)
 
     def without(self, brokers: Collection[int]) -> Supply:
         """The same without these brokers, which have a copy after all."""

@@ -59,7 +59,7 @@ def with_supply(
                     identity, topic_id = unit.directories[0].identity, unit.membership.topic_id
                     supply = supply.without(elsewhere.brokers(identity, topic_id))
             elif topic == METADATA_TOPIC:
-                yield replace(unit, supply=Supply(without_log=_without_log(unit, evidence)))
+                yield replace(unit, supply=_metadata_supply(unit, evidence))
                 continue
             elif topic is None or unit.topics is not None:
                 yield unit  # a metadata log assigns the partition to nobody
@@ -92,6 +92,14 @@ def _missing(
         and each.root.cluster_id == cluster_id
         and had_replica(each, unit.membership)
     )
+
+
+def _metadata_supply(unit: PartitionUnit, evidence: Evidence) -> Supply:
+    # It imports the decoder of metadata records.
+    from kafkalog_reader.audits.quorum.held_topics import read_younger
+
+    younger = read_younger(evidence, unit.directories)
+    return Supply(without_log=_without_log(unit, evidence), younger=younger)
 
 
 def _without_log(unit: PartitionUnit, evidence: Evidence) -> tuple[LogDirectory, ...]:

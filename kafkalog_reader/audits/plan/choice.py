@@ -207,13 +207,9 @@ class Choice:
         return self.unseen.brokers
 
     @property
-    def takes_merged_log(self) -> bool:
-        """Whether a log merged of the damaged copies takes their place.
-
-        Not that of a single copy while another broker may have an intact one.
-        """
-        is_alone = len(self.paths) == 1
-        return self.merge is not None and (not is_alone or len(self.assigned) == 1)
+    def may_be_intact_elsewhere(self) -> bool:
+        """Whether a broker that was not supplied may have an intact copy of a damaged one."""
+        return len(self.paths) == 1 and len(self.assigned) != 1
 
     @property
     def reassigned(self) -> tuple[int, ...]:
@@ -229,13 +225,13 @@ class Choice:
     @property
     def waits_for_files(self) -> bool:
         """Whether files must be put right before another plan decides about this partition."""
-        return self.takes_merged_log or bool(self.repairs or self.renames)
+        return self.merge is not None or bool(self.repairs or self.renames)
 
     @property
     def first_repairs(self) -> frozenset[Repair]:
         """What is repaired before another plan decides about this partition."""
         of_brokers = (
-            () if self.takes_merged_log else (*self.repairs.values(), *self.renames.values())
+            () if self.merge is not None else (*self.repairs.values(), *self.renames.values())
         )
         return frozenset(repair for repairs in of_brokers for repair in repairs)
 

@@ -4,7 +4,8 @@ No file has the quorum's high watermark. Records are committed below a snapshot 
 Records that a majority of voters holds stay in every election, unless a later leader was elected
 without them. Records that a majority cannot have held were never committed. Where a node without a
 vote holds more than every voter, the voters lost it: a leader had it, and a leader that is the only
-voter commits what it writes.
+voter commits what it writes. A record that names a topic was committed if a broker has its folder;
+no later leader epoch of a log that never named it says otherwise.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def committed_offsets(quorum: Quorum, copy: MetadataCopy) -> CommittedOffsets:
     """What is committed of the records of one copy."""
     end = copy.end.offset
     low, superseded = copy.committed_low, end
-    for other in quorum.copies:
+    low = max(low, quorum.leading.committed.get(copy.directory.path, 0))
+    for other in quorum.copies if quorum.is_younger(copy) else quorum.older:
         parting = quorum.parting(copy, other)
         if other.committed_low <= parting.offset:
             low = max(low, other.committed_low)

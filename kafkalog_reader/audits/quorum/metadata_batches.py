@@ -12,6 +12,7 @@ import numpy as np
 
 from kafkalog_reader.audits.integrity.file_repair import FlipBit, offset_repairs
 from kafkalog_reader.audits.log.flipped_bit import flipped_bit
+from kafkalog_reader.audits.log.unfinished_end import is_unfinished
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.batch_run import BatchRun
@@ -41,7 +42,8 @@ class MetadataBatches:
         start: base offset of the first segment; None without a log.
         base_offset, last_offset, leader_epoch, crc: one entry per batch.
         slices: the bytes of these batches.
-        damage: where and why the log is cut; empty if every byte is sound, or unfinished.
+        damage: where and why the log is cut; empty if every byte is sound, or only the last batch
+            is unfinished, which nobody counts as committed.
         flipped: the single bit that explains the damage; None if none does.
         misplaced: where a base offset is wrong, which no checksum covers; empty if none is. The
             columns have the right ones, which the batches before and after it prove.
@@ -175,16 +177,23 @@ def _read(
     scan = Scan(segment, _SOUND, context=directory.context)
     for run in scan:
         if isinstance(run, UnreadableRegion):
-            unfinished = is_last and run.end in (ScanEnd.TORN, ScanEnd.ZEROS)
+            unfinished = is_last and (
+                run.end in (ScanEnd.TORN, ScanEnd.ZEROS)
+                or is_unfinished(segment.path("log"), run.start, context=directory.context)
+            )
             return run.start, "" if unfinished else f"{run.where}: {run.problem}", None
         assert isinstance(run, BatchRun)
         sound = int(np.argmin(np.append(run.crc_valid, False)))
         for name, parts in columns.items():
             parts.append(getattr(run, name)[:sound].astype(np.int64))
         if sound < run.count:
-            position = int(run.position[sound])
-            file = shown(segment.path("log"))
-            flipped = _flipped(run, sound, segment.path("log"))
+            position, size = int(run.position[sound]), int(run.size_in_bytes[sound])
+            path = segment.path("log")
+            file = shown(path)
+            flipped = _flipped(run, sound, path)
+            is_whole = flipped is not None or not is_last
+            if not is_whole and is_unfinished(path, position, size, context=directory.context):
+                return position, "", None
             return position, f"{file} at position {position}: wrong CRC", flipped
     return scan.end_position, "", None
 

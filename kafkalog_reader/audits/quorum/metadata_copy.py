@@ -6,10 +6,11 @@ Source: Kafka 4.4, KafkaRaftLog (``recoverSnapshots``, ``truncateToLatestSnapsho
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kafkalog_reader.audits.election.node_load import is_controllers, node_load
 from kafkalog_reader.audits.quorum.metadata_batches import MetadataBatches, no_batches, read_batches
 from kafkalog_reader.audits.quorum.voter_set import (
     VoterSet,
@@ -17,16 +18,16 @@ from kafkalog_reader.audits.quorum.voter_set import (
     configured_voters,
     recorded_voters,
 )
+from kafkalog_reader.audits.recovery.metadata_snapshot import SnapshotEnd, newest_snapshot
 from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.kraft_message import parse_kraft_message
 from kafkalog_reader.format.quorum_state import QuorumState, parse_quorum_state
 from kafkalog_reader.io.directories import PartitionDirectory
 from kafkalog_reader.io.names import METADATA_TOPIC, QUORUM_STATE, shown
-from kafkalog_reader.io.partition_directory import metadata_snapshot_ids, metadata_snapshots
+from kafkalog_reader.io.partition_directory import metadata_snapshot_ids
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 from kafkalog_reader.scan.damage import Damage, Mode
-from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
@@ -34,7 +35,9 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kafkalog_reader.audits.recovery.node_releases import NodeReleases
     from kafkalog_reader.io.directories import LogDirectory
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 _REQUEST: Final = ReadRequest(
     columns=("offset", "leaderEpoch", "controlType", "value"), include_control_records=True
@@ -73,6 +76,8 @@ class MetadataCopy:
         kraft_version: 1 if voters are in the log (KIP-853).
         refusal: why a controller does not start with it; empty if nothing here keeps it from it.
         is_missing: there is no metadata log in the log directory.
+        snapshot_problem: place and kind of damage of the newest snapshot; empty if it is whole.
+        lacks: why its node starts and knows less than it should; empty if it knows all.
     """
 
     directory: PartitionDirectory
@@ -83,6 +88,8 @@ class MetadataCopy:
     kraft_version: int
     refusal: str
     is_missing: bool = False
+    snapshot_problem: str = ""
+    lacks: str = ""
 
     @property
     def node_id(self) -> int | None:
@@ -134,20 +141,21 @@ class MetadataCopy:
             yield from (record for record in _records(each) if record.offset >= first)
 
     def snapshot_records(self) -> Iterator[StoredRecord]:
-        """The records of the newest snapshot; their offsets are not those of the log.
+        """The records of the newest snapshot that a start loads; their offsets are not the log's.
 
         Raises:
-            LocatedError: it is damaged.
+            LocatedError: a record contradicts the format.
         """
-        for _, segment in () if self.is_missing else metadata_snapshots(self.directory)[-1:]:
-            yield from _records(SegmentSlice.whole(self.directory, segment, is_log_end=True))
+        newest = None if self.is_missing else newest_snapshot(self.directory)
+        if newest is not None:
+            yield from _records(newest.loaded)
 
 
 def read_metadata_copy(directory: PartitionDirectory) -> MetadataCopy:
     """Read one copy.
 
     Raises:
-        LocatedError: a control record or the newest snapshot is damaged.
+        LocatedError: a control record is damaged.
         UnreadableFileError: a file cannot be opened or read.
     """
     state, refusal = _quorum_state(directory)
@@ -167,10 +175,24 @@ def read_metadata_copy(directory: PartitionDirectory) -> MetadataCopy:
     start = batches.start or 0
     if not refusal and start and (snapshot is None or snapshot[0] < start):
         refusal = f"its log begins at offset {start:,}, and no snapshot has the state before it"
+    newest = newest_snapshot(directory)
+    is_damaged = newest is not None and newest.end is not SnapshotEnd.WHOLE
     return MetadataCopy(
         directory=directory, state=state, batches=batches, snapshot=snapshot, voters=voters,
         kraft_version=version, refusal=refusal,
+        snapshot_problem=f"{newest.where}: {newest.problem}" if newest and is_damaged else "",
     )  # fmt: skip
+
+
+def as_loaded(copy: MetadataCopy, releases: NodeReleases) -> MetadataCopy:
+    """A copy with what its node's replay says: whether it starts, and what it knows then."""
+    is_voter = copy.voters is not None and copy.voters.voter_at(copy.node_id, copy.directory_id)
+    load = node_load(
+        copy.directory,
+        is_controller=bool(is_voter) or is_controllers(copy.directory, None),
+        releases=releases,
+    )
+    return replace(copy, refusal=copy.refusal or load.ends, lacks=load.lacks)
 
 
 def missing_log(root: LogDirectory) -> MetadataCopy:

@@ -30,6 +30,8 @@ class Verdict(Enum):
     MAY_LOSE = "mayLoseCommitted"
     """A controller can be elected without records that are, or may be, committed, or a start cuts
     such records off after damage, or no copy has them any more."""
+    YOUNGER_LOG = "youngerLog"
+    """A controller can be elected whose log never named topics of which folders hold records."""
     NO_MAJORITY = "noMajority"
     """Fewer voters than a majority can start."""
     CONTRADICTED = "contradicted"
@@ -105,23 +107,33 @@ class QuorumAudit:
         return tuple(each for each in self.quorum.startable if each.batches.misplaced)
 
     @property
+    def lacking(self) -> tuple[MetadataCopy, ...]:
+        """Those whose nodes start, and load less than their snapshots should have."""
+        return tuple(each for each in self.quorum.copies if each.lacks and not each.refusal)
+
+    @property
     def source(self) -> MetadataCopy | None:
-        """The copy without a vote that voters must get, because it reaches further than theirs."""
+        """The copy that voters must get: it reaches further than theirs, or names more topics."""
+        if self.verdict is Verdict.YOUNGER_LOG:
+            return max(self.quorum.older, key=lambda each: each.end, default=None)
         if self.verdict not in (Verdict.MAY_LOSE, Verdict.NO_MAJORITY):
             return None
         return max(self.further, key=lambda each: each.end, default=None)
 
     @property
     def agreeing(self) -> tuple[MetadataCopy, ...]:
-        """Voters that elect a leader among themselves, where others contradict them; or empty."""
+        """Voters that elect a leader among themselves, where others must not lead; or empty."""
         quorum = self.quorum
+        if quorum.leading.contested:
+            return ()
+        eligible = [each for each in quorum.startable if not quorum.is_younger(each)]
         groups = [
             tuple(
                 other
-                for other in quorum.startable
+                for other in eligible
                 if other is each or not quorum.parting(each, other).is_conflict
             )
-            for each in quorum.startable
+            for each in eligible
         ]
         largest = max(groups, key=len, default=())
         pairs = combinations(largest, 2)
@@ -132,8 +144,9 @@ class QuorumAudit:
     @property
     def is_unsafe(self) -> bool:
         """Whether starting the controllers in any order can lose metadata, or end."""
-        return self.verdict in (Verdict.MAY_LOSE, Verdict.CONTRADICTED) or bool(
-            self.needed_but_stop or self.misplaced
+        unsafe = (Verdict.MAY_LOSE, Verdict.CONTRADICTED, Verdict.YOUNGER_LOG)
+        return self.verdict in unsafe or bool(
+            self.needed_but_stop or self.misplaced or self.lacking
         )
 
     @property
@@ -146,7 +159,8 @@ class QuorumAudit:
         """Whether the controllers elect a leader by themselves, and lose nothing."""
         waiting = self.quorum.exchanged or any(map(self.quorum.lacking, self.quorum.startable))
         stopped = waiting or self.needed_but_stop or self.misplaced
-        return self.verdict is Verdict.ELECTABLE and not stopped
+        damaged = any(each.snapshot_problem for each in self.quorum.copies)
+        return self.verdict is Verdict.ELECTABLE and not (stopped or damaged)
 
 
 def audit_quorum(quorum: Quorum) -> QuorumAudit:
@@ -157,7 +171,7 @@ def audit_quorum(quorum: Quorum) -> QuorumAudit:
     """
     ranked = sorted(quorum.startable, key=lambda each: each.end, reverse=True)
     outcomes = tuple(_outcome(quorum, each) for each in ranked)
-    furthest = max(quorum.copies, key=lambda each: each.end, default=None)
+    furthest = max(quorum.older, key=lambda each: each.end, default=None)
     best = ranked[0].end if ranked else None
     kept = max((each.end.offset for each in quorum.copies), default=0)
     cut_tails = tuple(
@@ -175,7 +189,7 @@ def audit_quorum(quorum: Quorum) -> QuorumAudit:
         committed=None if furthest is None else committed_offsets(quorum, furthest),
         further=tuple(
             each
-            for each in quorum.copies
+            for each in quorum.older
             if quorum.voter_of(each) is None and not each.is_empty
             and (best is None or each.end > best)
         ),
@@ -223,8 +237,18 @@ def _verdict(
     voters = quorum.voters
     if voters is None:
         return Verdict.UNKNOWN_VOTERS
-    pairs = combinations(quorum.copies, 2)
-    if any(quorum.parting(one, other).is_conflict for one, other in pairs):
+    contradicting = {
+        each
+        for pair in combinations(quorum.copies, 2)
+        for each in pair
+        if quorum.parting(*pair).is_conflict
+    }
+    elected = {each.copy for each in outcomes if each.can_win}
+    if any(map(quorum.is_younger, elected)) or any(
+        quorum.is_younger(each) and quorum.voter_of(each) for each in contradicting
+    ):
+        return Verdict.YOUNGER_LOG
+    if contradicting or any(each.directory.path in quorum.leading.contested for each in elected):
         return Verdict.CONTRADICTED
     if not any(each.can_win for each in outcomes):
         return Verdict.NO_MAJORITY

@@ -14,13 +14,15 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
 from kafkalog_reader.audits.election.missing_directories import missing_directories
 from kafkalog_reader.audits.integrity.partial_copy import had_metadata_log
 from kafkalog_reader.audits.integrity.refused_file import is_refused
+from kafkalog_reader.audits.quorum.held_topics import read_leading_logs, read_leading_metadata
+from kafkalog_reader.audits.quorum.leading_logs import UNDISPUTED, LeadingLogs
 from kafkalog_reader.audits.quorum.metadata_batches import Parting, parting
 from kafkalog_reader.audits.quorum.metadata_copy import (
     MetadataCopy,
+    as_loaded,
     missing_log,
     read_metadata_copy,
 )
@@ -70,6 +72,10 @@ class Quorum:
         rolled_back: what partitions prove about copies that lost their ends.
         releases: of the nodes.
         without_log: node ids of which log directories were supplied, and no metadata log.
+        leading: which copies may lead, by the partitions on the brokers' disks.
+        strangers: controllers of other clusters without partitions, where brokers of this one are
+            here and no controller: they may be meant to replace the lost ones.
+        brokers_of: the cluster for which its controllers are such strangers; else empty.
     """
 
     cluster_id: str | None
@@ -81,6 +87,9 @@ class Quorum:
     rolled_back: RolledBack = field(default_factory=RolledBack)
     releases: NodeReleases = UNKNOWN
     without_log: frozenset[int] = frozenset()
+    leading: LeadingLogs = UNDISPUTED
+    strangers: tuple[MetadataCopy, ...] = ()
+    brokers_of: str = ""
     _partings: dict[tuple[int, int], Parting] = field(default_factory=dict, compare=False)
 
     def voter_of(self, copy: MetadataCopy) -> Voter | None:
@@ -88,6 +97,15 @@ class Quorum:
         if self.voters is None:
             return None
         return self.voters.voter_at(copy.node_id, copy.directory_id)
+
+    def is_younger(self, copy: MetadataCopy) -> bool:
+        """Whether a copy must not lead, because it never named topics that others did."""
+        return copy.directory.path in self.leading.younger
+
+    @property
+    def older(self) -> tuple[MetadataCopy, ...]:
+        """The copies that are not younger; all, where none is."""
+        return tuple(each for each in self.copies if not self.is_younger(each))
 
     @property
     def seated(self) -> tuple[MetadataCopy, ...]:
@@ -200,25 +218,45 @@ def read_quorums(evidence: Evidence) -> Iterator[Quorum]:
         UsageError: two copies of one node, of which its controller can start with only one.
         UnreadableFileError: a log directory cannot be listed.
     """
+    found = [*_quorums(evidence)]
+    lost = [each for each in found if each.leading.held and not each.seated and not each.unread]
+    new = [each for each in found if each.seated and not each.leading.held]
+    strangers = tuple(copy for each in new for copy in each.seated)
+    for each in found:
+        if each in lost:
+            yield replace(each, strangers=strangers)
+        elif each in new and lost:
+            yield replace(each, brokers_of=lost[0].cluster_id or "")
+        else:
+            yield each
+
+
+def _quorums(evidence: Evidence) -> Iterator[Quorum]:
     clusters: dict[str | None, _Copies] = {}
-    metadata = read_cluster_metadata(evidence, is_silent=True)
+    metadata = read_leading_metadata(evidence, is_silent=True)
     missing = missing_directories(evidence, metadata)
     request = ReadRequest(topics=frozenset({METADATA_TOPIC}))
     for directory in evidence.partition_directories(request):
         if directory.is_replica and directory.partition == 0:
-            clusters.setdefault(directory.log_directory.cluster_id, _Copies()).read(directory)
+            cluster_id = directory.log_directory.cluster_id
+            known = metadata.get(cluster_id)
+            releases = UNKNOWN if known is None else known.releases()
+            clusters.setdefault(cluster_id, _Copies()).read(directory, releases)
     for group in _same_clusters(clusters, Counter(each.cluster_id for each in evidence.roots)):
         copies = [_of_cluster(group[0], copy) for each in group for copy in clusters[each].copies]
         unread = [each for cluster_id in group for each in clusters[cluster_id].unread]
         roots = [each for each in evidence.roots if each.cluster_id in group]
-        quorum = _read_quorum(group[0], copies, unread, roots)
+        leading = read_leading_logs(evidence, group, copies)
+        if unread:  # it may have named anything
+            leading = replace(leading, unknown=())
+        quorum = _read_quorum(group[0], copies, unread, roots, leading)
         newest = metadata.get(group[0])
         of_cluster = tuple(each for each in missing if each.root.cluster_id in group)
         yield replace(
             quorum,
             missing_directories=of_cluster,
             exchanged=_exchanged_disks(roots),
-            rolled_back=rolled_back(evidence, group[0], quorum.copies),
+            rolled_back=rolled_back(evidence, group[0], quorum.older, leading.unknown),
             releases=UNKNOWN if newest is None else newest.releases(),
         )
 
@@ -235,9 +273,9 @@ class _Copies:
     copies: list[MetadataCopy] = field(default_factory=list)
     unread: list[UnreadCopy] = field(default_factory=list)
 
-    def read(self, directory: PartitionDirectory) -> None:
+    def read(self, directory: PartitionDirectory, releases: NodeReleases) -> None:
         try:
-            self.copies.append(read_metadata_copy(directory))
+            self.copies.append(as_loaded(read_metadata_copy(directory), releases))
         except LocatedError as error:
             self.unread.append(UnreadCopy(directory=directory, problem=str(error)))
 
@@ -283,6 +321,7 @@ def _read_quorum(
     copies: list[MetadataCopy],
     unread: Sequence[UnreadCopy],
     roots: Sequence[LogDirectory],
+    leading: LeadingLogs,
 ) -> Quorum:
     nodes: dict[int, MetadataCopy] = {}
     for copy in copies:
@@ -296,6 +335,7 @@ def _read_quorum(
             )
     known = {*nodes, *(each.node_id for each in unread)}
     named = [each for each in copies if each.voters is not None and each.voters.voters]
+    named = [e for e in named if e.directory.path not in leading.younger] or named
     newest = max(named, key=lambda each: each.end, default=None)
     voters = None if newest is None else newest.voters
     if voters is not None:
@@ -311,6 +351,7 @@ def _read_quorum(
         copies=tuple(sorted(copies, key=_order)),
         unread=tuple(unread),
         voters=voters,
+        leading=leading,
         without_log=frozenset(
             each.broker_id for each in roots if each.broker_id is not None
         ).difference(known, (each.node_id for each in copies)),

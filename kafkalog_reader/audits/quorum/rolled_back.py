@@ -6,6 +6,7 @@ committed with its vote. No file of the metadata log shows that, but those of pa
 - Brokers replay only committed metadata, and only controllers create leader epochs. So a leader
   epoch in a log proves that the metadata log of its node had it.
 - Every in-sync replica holds what is below the high watermark. So a shorter one lost its end.
+- A folder with records whose topic no metadata log ever named proves that it was created later.
 - A broker sets a replica aside (``-stray``) if its metadata does not name the topic. Where it did
   so with all partitions of the cluster, the controllers began with an empty or older log.
 """
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.comparison.copied_earlier import metadata_moments, node_moment
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS
 from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.format.broker_words import joined_ids
 from kafkalog_reader.io.checkpoints import (
     checkpointed_offsets,
     read_leader_epochs,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
+    from kafkalog_reader.audits.quorum.leading_logs import HeldTopic
     from kafkalog_reader.audits.quorum.metadata_copy import MetadataCopy
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.directories import PartitionDirectory
@@ -58,11 +61,20 @@ class RolledBack:
 
 
 def rolled_back(
-    evidence: Evidence, cluster_id: str | None, copies: Sequence[MetadataCopy]
+    evidence: Evidence,
+    cluster_id: str | None,
+    copies: Sequence[MetadataCopy],
+    unknown: Sequence[HeldTopic] = (),
 ) -> RolledBack:
     """Compare copies of the metadata log with the partitions of the cluster.
 
     Only the ends of logs are read, and only where small files give a reason.
+
+    Args:
+        evidence: the supplied paths.
+        cluster_id: of the partitions.
+        copies: of the metadata log; without those that must not lead.
+        unknown: topics that none of them ever named.
     """
     replicas: dict[tuple[str, int], list[PartitionDirectory]] = defaultdict(list)
     stray: list[PartitionDirectory] = []
@@ -83,6 +95,7 @@ def rolled_back(
     last, newest = states[0]
     is_last = all(each.batches.readable_end <= last.end.offset for each in copies)
     lost_end = _later_epoch(replicas, newest) if is_last else ""  # else damaged copies may have it
+    lost_end = lost_end or _never_named(unknown)
     moments = metadata_moments(evidence)
     nodes: dict[int | None, str] = {}
     with_partitions = set()
@@ -102,6 +115,19 @@ def rolled_back(
             nodes[node] = reason
             with_partitions.add(node)
     return RolledBack(nodes=nodes, with_partitions=frozenset(with_partitions), lost_end=lost_end)
+
+
+def _never_named(topics: Sequence[HeldTopic]) -> str:
+    """That folders hold records of topics which no metadata log ever named; empty without one."""
+    if not topics:
+        return ""
+    first = topics[0]
+    more = f" and {len(topics) - 1:,} more" if len(topics) > 1 else ""
+    have = "has" if len(first.brokers) == 1 else "have"
+    return (
+        f"{joined_ids([*first.brokers])} {have} records of topic {shown(first.topic)} (topic id "
+        f"{first.topic_id}){more}, and no metadata log here ever named it"
+    )
 
 
 def _all_set_aside(stray: Sequence[PartitionDirectory], known: Collection[TopicPartition]) -> str:

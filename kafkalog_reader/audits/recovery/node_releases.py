@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 METADATA_VERSION: Final = "metadata.version"
 KAFKA_3_7: Final = 15
 """3.7-IV0: tools take --bootstrap-controller, and stray replicas are no longer deleted."""
+KAFKA_3_8: Final = 20
+"""3.8-IV0: every node reads its newest metadata snapshot before it does anything else."""
 KAFKA_3_9: Final = 21
 """3.9-IV0: controllers obey unclean.leader.election.enable, and have advertised.listeners."""
+
+KAFKA_4_3: Final = 30
+"""4.3-IV0: a controller ends if what it has replayed sets no metadata.version. Some earlier ones
+may, too; 3.x goes on with the lowest version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

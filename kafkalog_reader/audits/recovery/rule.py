@@ -14,6 +14,8 @@ from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kafkalog_reader.audits.log.replica import Replica
+
 _COMPACTED_BY_ITSELF: Final = INTERNAL_TOPICS - {METADATA_TOPIC}
 
 
@@ -51,12 +53,25 @@ class ClusterTopics:
         replicas: ids of the brokers that a partition is assigned to, by topic and partition; None
             if unknown.
         releases: of the nodes.
+        since_creation: ids of topics that were only ever compacted (``compacted_since_creation``).
+        nodes: by node id, those of a node that loads something else from its own copy of the
+            metadata log.
+        ends: why the node ends before it loads its replicas; empty if it does not.
+        lacks: why the node has fewer topics than the cluster; empty if it has not.
     """
 
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     replicas: Mapping[tuple[str, int], tuple[int, ...]] | None = None
     releases: NodeReleases = UNKNOWN
+    since_creation: frozenset[str] = frozenset()
+    nodes: Mapping[int, ClusterTopics] = field(default_factory=dict)
+    ends: str = ""
+    lacks: str = ""
+
+    def of_node(self, node_id: int | None) -> ClusterTopics:
+        """Those that one node loads when it starts."""
+        return self if node_id is None else self.nodes.get(node_id, self)
 
     def is_compacted(self, topic: str | None) -> bool | None:
         """Whether the log cleaner removes records of a topic; None if it is not known here.
@@ -81,6 +96,10 @@ class ClusterTopics:
             return "has retention.ms=-1"
         return ""
 
+    def was_only_compacted(self, replica: Replica) -> bool:
+        """Whether a replica is of a topic that never had another policy; False: not known."""
+        return replica.topic_id in self.since_creation
+
     @cached_property
     def names(self) -> Mapping[str, str]:
         """Topics by id."""
@@ -95,12 +114,13 @@ class ClusterTopics:
         names = frozenset(topics)
         if not names <= {*self.topic_ids, METADATA_TOPIC, ""}:
             return self
-        return ClusterTopics(
+        return replace(
+            self,
             topic_ids={name: self.topic_ids[name] for name in names if name in self.topic_ids},
             configs={name: self.configs[name] for name in names if name in self.configs},
             replicas=self.replicas
             and {place: ids for place, ids in self.replicas.items() if place[0] in names},
-            releases=self.releases,
+            nodes={node: each.only(names) for node, each in self.nodes.items()},
         )
 
     def each_alone(self) -> dict[str, ClusterTopics]:
@@ -114,6 +134,8 @@ class ClusterTopics:
                 configs={name: self.configs[name]} if name in self.configs else {},
                 replicas=self.replicas and replicas.get(name, {}),
                 releases=self.releases,
+                since_creation=self.since_creation & {topic_id},
+                nodes={node: each.only((name,)) for node, each in self.nodes.items()},
             )
             for name, topic_id in self.topic_ids.items()
         }

@@ -114,13 +114,14 @@ def _started(
         by_root.setdefault(directory.log_directory, []).append(directory)
     recoveries: dict[PartitionDirectory, Recovery] = {}
     context = next((root.context for root in by_root), ReadContext())
+    node_id = next((root.broker_id for root in by_root), None)
+    topics = None if topics is None else topics.of_node(node_id)
     disks = disk_failures(
-        _whole_directories(by_root),
-        context,
-        is_kraft=topics is not None,
-        node_id=next((root.broker_id for root in by_root), None),
+        _whole_directories(by_root), context, is_kraft=topics is not None, node_id=node_id
     )
     fatal, whole = disks.fatal, []
+    if topics is not None:  # it replays the metadata log before it loads a replica
+        fatal = fatal or topics.ends
     for root, inside in by_root.items():
         rules = possible_rules(root) if rule is None else (rule,)
         if started_at is not None:
@@ -140,6 +141,8 @@ def _started(
                     )
         elif root.clean_shutdown is not None:
             whole.append(root)
+    if topics is not None and topics.ends:
+        recoveries = {key: replace(each, reason="") for key, each in recoveries.items()}
     fatal = fatal or refused_duplicates(
         directory
         for directory, each in recoveries.items()

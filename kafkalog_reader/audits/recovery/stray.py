@@ -32,12 +32,15 @@ class Stray:
         topic_id: of the topic in this cluster; None if it is not known, or if this broker should
             not have the partition.
         is_only_replica: whether no other broker has a replica of the partition in this cluster.
+        is_unloaded: the cluster may have the topic: the broker does not load all that its own copy
+            of the metadata log should say.
     """
 
     reason: str
     has_topic_id: bool
     topic_id: str | None = None
     is_only_replica: bool = False
+    is_unloaded: bool = False
 
 
 _RENAMED: Final = "the directory is renamed -stray"
@@ -72,16 +75,21 @@ def why_stray(
     is_deleted = topics is not None and topics.releases.before(KAFKA_3_7)
     renamed = _DELETED if is_deleted and root.directory_id is None else _RENAMED
     emptied = f"{renamed} and the partition starts empty"
+    is_unloaded = topics is not None and bool(topics.lacks)
     if topic_id is None:
         reason = f"no topic id: partition.metadata is missing: {emptied}"
         return Stray(reason=reason, has_topic_id=False, topic_id=known)
     if topics is not None and (name := topics.names.get(topic_id)) is not None:
         why = _why_not_assigned(directory, name, topics)
-        return Stray(reason=f"{why}: {renamed}", has_topic_id=True) if why else None
+        if not why:
+            return None
+        return Stray(reason=f"{why}: {renamed}", has_topic_id=True, is_unloaded=is_unloaded)
     if known == topic_id:
         return None
     if topics is not None:
-        other = "the cluster has no such topic" if known is None else f"the cluster has {known}"
+        other = f"the cluster has {known}"
+        if known is None:
+            other = topics.lacks or "the cluster has no such topic"
     elif known is None or len(of_peers) < _MIN_PEERS:
         return None
     else:
@@ -95,6 +103,7 @@ def why_stray(
         has_topic_id=True,
         topic_id=known,
         is_only_replica=assigned == (root.broker_id,),
+        is_unloaded=is_unloaded,
     )
 
 
@@ -105,7 +114,7 @@ def _why_not_assigned(directory: PartitionDirectory, topic: str, topics: Cluster
         return ""
     assigned = topics.replicas.get((topic, partition))
     if assigned is None:
-        return f"the metadata log has no partition {partition} of the topic"
+        return topics.lacks or f"the metadata log has no partition {partition} of the topic"
     if broker_id in assigned:
         return ""
     ids = ", ".join(map(str, assigned))

@@ -227,7 +227,7 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
         own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
         found += with_deleted_topic(own)
     found = [without_rebuilt(audit, each) for each in with_indexes_kept(found)]
-    of_quorum = with_quorum_actions(audit, found, supply.without_log)
+    of_quorum = with_quorum_actions(audit, found, supply)
     found = [with_epoch_actions(audit, each) for each in of_quorum]
     return tuple(sorted(found, key=lambda each: each.order))
 

@@ -44,6 +44,7 @@ def quorum_schema() -> Schema:
         **typed(or_null(INTEGER), "leaderId", "votedId"),
         "votedDirectoryId": or_null(TEXT),
     }
+    topic = {"topic": TEXT, "topicId": TEXT, "brokers": list_of(INTEGER)}
     copy = {
         "name": TEXT,
         "nodeId": or_null(INTEGER),
@@ -55,6 +56,8 @@ def quorum_schema() -> Schema:
         "namedAsLeaderBy": names,
         "damage": or_null(TEXT),
         "misplaced": or_null(TEXT),
+        "mustNotLead": or_null(list_of(object_of(topic))),
+        "neverNamed": or_null(list_of(object_of(topic))),
         "wentBack": or_null(TEXT),
         **typed(INTEGER, "logStartOffset", "logEndOffset", "lastLeaderEpoch"),
         **typed(or_null(INTEGER), "snapshotEndOffset", "snapshotLeaderEpoch"),

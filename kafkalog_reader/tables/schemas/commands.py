@@ -25,13 +25,15 @@ GROUP_PARTITIONS: Final = (
             "status",
             pa.string(),
             f"{each.doc}; no-commit: assigned, but nothing committed; pending-commit: only in an "
-            "open transaction",
+            "open transaction; removed: a tombstone removed it",
         )
         if each.name == "status"
         else each
         for each in GROUP_OFFSETS
     ),
     Column("pendingOffset", pa.int64(), "that an open transaction commits; null: none"),
+    Column("removedOffset", pa.int64(), "the last commit before its tombstone; null: none is left"),
+    Column("removedTime", TIMESTAMP, "of the tombstone that removed the offset; null: none"),
     Column("memberId", pa.string(), "of the last member that had the partition; null: none"),
     Column("clientHost", pa.string(), "of that member"),
     Column("clientId", pa.string(), "of that member"),
@@ -42,7 +44,9 @@ GROUP_TOTALS: Final = (
     _CLUSTER,
     Column("groupId", pa.string(), "of the group"),
     Column("type", pa.string(), "classic, consumer (KIP-848), share or streams"),
-    Column("state", pa.string(), "as after the coordinator has loaded the group"),
+    Column(
+        "state", pa.string(), "as after the coordinator has loaded the group; Dead: it was removed"
+    ),
     Column("assignmentStrategy", pa.string(), "assignor that the group uses; null: none"),
     Column("members", pa.int64(), "number of members"),
     Column("partitions", pa.int64(), "with a committed offset, or assigned"),
@@ -53,6 +57,7 @@ GROUP_TOTALS: Final = (
     Column("brokenCommits", pa.int64(), "committed offsets that are not in the log"),
     Column("pendingCommits", pa.int64(), "partitions with an offset in an open transaction"),
     Column("lastCommitTime", TIMESTAMP, "of the newest commit"),
+    Column("removedTime", TIMESTAMP, "of the tombstone that removed the group; null: none"),
     NOT_KNOWN,
 )
 
@@ -112,7 +117,7 @@ CENSUS: Final = (
 _CAUSE: Final = (
     "retry: sent again without idempotence; retry-to-next-leader: the same under a later leader "
     "epoch; same-sequence: a broker accepted an idempotent batch twice; sent-again: by the "
-    "application"
+    "application; null: merely equal"
 )
 
 DUPLICATES: Final = (
@@ -142,6 +147,7 @@ DUPLICATES: Final = (
         pa.int64(),
         "records that an earlier partition of the topic has, too; null: not asked",
     ),
+    Column("equalRecords", pa.int64(), "other records that equal one in a batch before"),
     Column("brokerTimes", pa.int64(), "records with LogAppendTime, whose times are not compared"),
     Column("notCompared", pa.int64(), "records without a timestamp (format 0)"),
 )

@@ -16,7 +16,9 @@ from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.dump import dump_log_segments
 from kafkalog_reader.audits.election import metadata_log as replaying
 from kafkalog_reader.audits.election.metadata_log import ClusterMetadata, read_cluster_metadata
+from kafkalog_reader.audits.election.metadata_replay import MetadataReplay
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.tables.metadata_history import MetadataRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -273,14 +275,14 @@ UNCHANGED = {"topicId": "T", "partitionId": 0, "leader": -2}
 
 def replayed(*records: tuple[str, dict[str, Any]]) -> ClusterMetadata:
     """After the topic t with one partition, these records: names and fields as in Kafka's JSON."""
-    replay = replaying._Replay()
+    replay = MetadataReplay()
     for name, fields in (
         ("TopicRecord", {"topicId": "T", "name": "t"}),
         ("PartitionRecord", PARTITION),
         *records,
     ):
-        replay._take(replaying.MetadataRecord({}, name, fields))
-    return replay.result("")
+        replay._take(MetadataRecord({"offset": 0}, name, fields))
+    return replaying._result(replay, "")
 
 
 def config(value: str | None, *, name: str = "t", kind: int = 2) -> tuple[str, dict[str, Any]]:

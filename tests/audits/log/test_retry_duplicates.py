@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -73,7 +74,7 @@ def test_timestamps_that_the_broker_set_do_not_hide_a_retry(tmp_path: Path) -> N
     batches = [
         _batch(0, "a", **appended, max_timestamp=10**12 + 7),
         _batch(1, "a", **appended, max_timestamp=10**12 + 1007),
-        _batch(2, "b", **appended, max_timestamp=10**12 + 1008),
+        _batch(2, "b", when=1001, **appended, max_timestamp=10**12 + 1008),
     ]
     (finding,) = _found(tmp_path, batches)
     assert (finding.code, finding.first_offset, finding.next_offset) == ("KL-601", 0, 2)
@@ -108,6 +109,37 @@ def test_far_apart_is_not_a_retry(tmp_path: Path) -> None:
     assert _found(tmp_path / "far", far) == []
     near = [*far[:10_000], _batch(10_000, "a")]
     assert [finding.code for finding in _found(tmp_path / "near", near)] == ["KL-601"]
+
+
+def test_equal_checksums_of_different_values_are_no_retry(tmp_path: Path) -> None:
+    """Values that differ by a multiple of the polynomial of CRC-32C have one checksum."""
+    polynomial = 1 | 0x82F63B78 << 1
+    other = polynomial.to_bytes(8, "little")
+    values = (bytes(8), other)
+    batches = [
+        data_batch(n, [Record(offset_delta=0, value=value)], base_timestamp=10**12)
+        for n, value in enumerate(values)
+    ]
+    assert batches[0].build()[17:21] == batches[1].build()[17:21]
+    assert _found(tmp_path, batches) == []
+
+
+@pytest.mark.parametrize("values", [1, 3, 20])
+def test_equal_values_in_one_millisecond_are_no_retry(tmp_path: Path, values: int) -> None:
+    """A producer without idempotence that sends each record alone, three in a millisecond."""
+    chance = Random(values)
+    batches = [_batch(n, str(chance.randrange(values)), when=n // 3) for n in range(300)]
+    assert _found(tmp_path, batches) == []
+
+
+def test_a_retry_among_few_values_comes_late(tmp_path: Path) -> None:
+    """The log goes on for 120 ms before the producer sends again."""
+    chance = Random(1)
+    batches = [(str(chance.randrange(20)), 3 * n) for n in range(200)]
+    batches.insert(140, batches[100])
+    log = [_batch(n, value, when=when) for n, (value, when) in enumerate(batches)]
+    (finding,) = _found(tmp_path, log)
+    assert (finding.code, finding.first_offset, finding.next_offset) == ("KL-601", 100, 141)
 
 
 def test_a_window_that_ends_between_two_copies_counts_each_once(tmp_path: Path) -> None:

@@ -67,8 +67,32 @@ def test_the_log_of_a_coordinator_begins_at_0(disk: Path, topic: str) -> None:
         each.rename(root / each.name.replace(f"{0:020}", f"{7:020}"))
     lost = of_code(found_in(disk, topic=topic), "KL-404")
     assert [(each.severity, each.first_offset, each.next_offset) for each in lost] == [("H", 0, 7)]
-    (disk / "log-start-offset-checkpoint").write_text(f"0\n1\n{topic} 2 7\n")
-    assert of_code(found_in(disk, topic=topic), "KL-404") == []
+
+
+def test_a_topic_that_was_only_ever_compacted_begins_at_0(disk: Path) -> None:
+    """Nothing else is left of the segment: its indexes and its snapshot are gone, too."""
+    for each in (disk / "compacted-0").glob(f"{0:020}.*"):
+        each.unlink()
+    (lost,) = of_code(found_in(disk, topic="compacted"), "KL-404")
+    assert (lost.severity, lost.first_offset, lost.next_offset) == ("H", 0, 29)
+    assert "only compacted ever since it was created" in lost.message
+
+
+def test_the_leftover_of_a_lost_segment_is_named(disk: Path) -> None:
+    folder = disk / "compacted-0"
+    for each in folder.glob(f"{0:020}.*"):
+        each.unlink() if each.suffix != ".log" else each.rename(folder / f"{FIRST}.deleted")
+    (lost,) = of_code(found_in(disk, topic="compacted"), "KL-404")
+    assert f"{FIRST}.deleted may still hold records" in lost.message
+
+
+def test_a_copy_of_a_deleted_topic_has_its_own_history(disk: Path) -> None:
+    """The metadata log knows the policies of the topic of that name which exists."""
+    folder = disk / "compacted-0"
+    for each in folder.glob(f"{0:020}.*"):
+        each.unlink()
+    (folder / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAQw")
+    assert of_code(found_in(disk, topic="compacted"), "KL-404") == []
 
 
 def test_without_a_metadata_log_nobody_knows_the_policy(disk: Path) -> None:
@@ -79,12 +103,17 @@ def test_without_a_metadata_log_nobody_knows_the_policy(disk: Path) -> None:
     assert of_code(found_in(disk, topic="__consumer_offsets"), "KL-404") == []
 
 
-def test_deleting_records_also_moves_the_start_of_a_compacted_log(disk: Path) -> None:
-    """It is checkpointed, while the first segment is deleted a minute later."""
-    (disk / "compacted-0" / FIRST).unlink()
+def test_a_follower_of_a_leader_that_lost_its_beginning_is_no_witness(disk: Path) -> None:
+    """It adopts the start and checkpoints it; the cleaner deletes the segment a moment later.
+
+    A broker refuses DeleteRecords for such a topic (``tests/live/test_compacted_starts.py``).
+    """
     checkpoint = disk / "log-start-offset-checkpoint"
-    checkpoint.write_text("0\n2\nrecords-deleted 0 45\ncompacted 0 30\n")
-    assert of_code(found_in(disk, topic="compacted"), "KL-404") == []
+    checkpoint.write_text("0\n2\nrecords-deleted 0 45\ncompacted 0 29\n")
+    (lost,) = of_code(found_in(disk, topic="compacted"), "KL-404")
+    assert (lost.severity, lost.first_offset, lost.next_offset) == ("H", 0, 29)
+    assert f"{FIRST} may still hold records of them" in lost.message
+    assert of_code(found_in(disk, topic="records-deleted"), "KL-404") == []
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,8 @@ def numbers(lost: dict[str, Any]) -> str:
     if known == total:
         return f"{total} committed records"
     if not known + possible:
-        return f"{total} records, none committed"
+        unless = " unless an election was unclean" if lost["lostCommittedOnlyIfUnclean"] else ""
+        return f"{total} records, none committed{unless}"
     parts = [f"{total} records", *([f"{known} committed"] if known else [])]
     word = "" if known else " committed"
     return ", ".join([*parts, *([f"{possible} possibly{word}"] if possible else [])])
@@ -75,7 +76,8 @@ def numbers(lost: dict[str, Any]) -> str:
             id="the_other_ends_before_it",
         ),
         pytest.param(
-            (LONG, "0-9/e0 10-14/e2"), (10, 10), False, "6 records, none committed", (20, 26), 16,
+            (LONG, "0-9/e0 10-14/e2"), (10, 10), False,
+            "6 records, none committed unless an election was unclean", (20, 26), 16,
             id="after_a_fork_that_was_not_committed",
         ),
         pytest.param(

@@ -115,23 +115,22 @@ def test_a_partition_may_lack_a_leader_while_an_electable_broker_is_down(
 
 
 @pytest.mark.parametrize(
-    ("merge", "copies", "assigned", "expected"),
+    ("copies", "assigned", "expected"),
     [
-        pytest.param(MERGE, 2, (1, 2), True, id="several_copies"),
-        pytest.param(MERGE, 2, (), True, id="several_and_no_assignment"),
-        pytest.param(MERGE, 1, (1,), True, id="the_only_replica"),
-        pytest.param(MERGE, 1, (1, 2), False, id="another_broker_may_have_it_intact"),
-        pytest.param(MERGE, 1, (), False, id="nobody_knows_whether_one_has"),
-        pytest.param(None, 2, (1, 2), False, id="nothing_to_merge"),
+        pytest.param(2, (1, 2), False, id="several_copies"),
+        pytest.param(2, (), False, id="several_and_no_assignment"),
+        pytest.param(1, (1,), False, id="the_only_replica"),
+        pytest.param(1, (1, 2), True, id="another_broker_may_have_it_intact"),
+        pytest.param(1, (), True, id="nobody_knows_whether_one_has"),
     ],
 )
 def test_a_merged_log_takes_the_place_of_all_copies(
-    merge: MergeOutcome | None, copies: int, assigned: tuple[int, ...], expected: bool
+    copies: int, assigned: tuple[int, ...], *, expected: bool
 ) -> None:
     paths = {broker: f"/b{broker}/t-0" for broker in range(1, copies + 1)}
-    made = choice(merge=merge, paths=paths, assigned=assigned)
-    assert made.takes_merged_log is expected
-    assert made.waits_for_files is expected
+    made = choice(merge=MERGE, paths=paths, assigned=assigned)
+    assert made.waits_for_files
+    assert made.may_be_intact_elsewhere is expected
 
 
 def test_a_repair_of_files_comes_before_another_plan() -> None:
