@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.errors import OptionError
+from kafkalog_reader.tables.option_values import milliseconds
 from kafkalog_reader.tables.request import Until
 from spark_datasource.topic_partitions import (
     EARLIEST,
@@ -183,4 +184,4 @@ def _time(given: Mapping[str, str], option: str) -> int:
     text = given[option].strip()
     if not _NUMBER.fullmatch(text) or not is_time(int(text)):
         raise OptionError(option, f"{given[option]!r} is not a time: {TIME_MEANING}")
-    return int(text)
+    return milliseconds(int(text))

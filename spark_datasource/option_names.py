@@ -36,11 +36,13 @@ KNOWN: Final = (*_OF_SPARK, *READING)
 # What Spark has instead of options of Python and the terminal, by their names in lower case.
 _ELSEWHERE: Final = {
     **{name: f"here it is {spark!r}" for spark, name in READING.items()},
-    "topic": "here it is 'subscribe'", "partition": "here it is 'assign'",
+    **dict.fromkeys(("topic", "topics"), "here it is 'subscribe'"),
+    **dict.fromkeys(("partition", "partitions"), "here it is 'assign'"),
+    **dict.fromkeys(("offset", "offsets"), "use 'startingOffsets' and 'endingOffsets'"),
     "from_offset": "here it is 'startingOffsets'", "to_offset": "here it is 'endingOffsets'",
     "log_range_only": "here it is 'logRange'", "follow_links": "here it is 'followLinks'",
     "limit": "use limit() of the DataFrame", "cluster": "here it is 'clusterId'",
-    "broker": "use 'replica', such as broker:2",
+    **dict.fromkeys(("broker", "brokers", "brokerid"), "use 'replica', such as broker:2"),
 }  # fmt: skip
 
 # Options of streams, which Spark's Kafka source ignores in a batch read, with a warning.

@@ -33,7 +33,7 @@ def parse_columns(
     """Names in the order wanted; None is every column.
 
     Args:
-        text: ``kafka``, ``all`` or names separated by commas; None is the table's
+        text: ``kafka``, ``all`` (or ``*``), or names separated by commas; None is the table's
             default.
         table: whose columns they are.
         with_headers: whether the option ``includeHeaders`` says so.
@@ -43,7 +43,7 @@ def parse_columns(
     """
     is_records = table.name == "records"
     wanted = ("kafka" if is_records else "all") if text is None else text.strip()
-    if wanted.lower() == "all":
+    if wanted.lower() in ("all", "*"):
         return None
     if wanted.lower() == "kafka":
         if not is_records:

@@ -30,11 +30,15 @@ class QuietStart:
 
     until: Until
     _begun: Offsets | None = None
-    _began_at: float = 0.0
+    _began_at: float | None = None
 
     def begin(self, begun: Offsets) -> None:
-        """Remember where a new query begins; one that continues a checkpoint is not looked at."""
-        self._begun, self._began_at = begun, time.monotonic()
+        """Remember where a new query begins; one that continues a checkpoint is not looked at.
+
+        Spark asks again where it begins until it has planned a batch: the first time counts.
+        """
+        if self._began_at is None:
+            self._begun, self._began_at = begun, time.monotonic()
 
     def look(
         self, bounds: Mapping[TopicPartition, LogBounds], ends: Offsets, *, is_last: bool
@@ -47,7 +51,7 @@ class QuietStart:
             is_last: whether the query ends there; otherwise logs have half a minute to grow.
         """
         begun = self._begun
-        if begun is None:
+        if begun is None or self._began_at is None:
             return
         waited = time.monotonic() - self._began_at
         if any(end > begun.get(key, bounds[key].log_start) for key, end in ends.items()):

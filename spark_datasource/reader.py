@@ -100,6 +100,8 @@ class KafkaLogReader(Shipped, DataSourceReader):
         check_told_apart(with_remote(evidence), table, replace(asked, columns=self.columns))
         check_named(options.named, _topic_partitions(evidence, asked))
         tasks = plan(table, evidence, request, options.min_partitions)
+        if not tasks and self.request == request_of(options, self.columns):
+            logger.warning("no rows: %s", _why_nothing(options))
         _warn_of_not_supplied(table, evidence, asked)
         return Planned(tasks, _looked_at(evidence, request))
 
@@ -160,6 +162,14 @@ def _with_advice(error: KafkaLogError, options: SourceOptions) -> KafkaLogError:
         supplied = partial(discover, options.paths, context)
         advise(error, options.table, options.request, supplied, verb="load")
     return for_spark(error)
+
+
+def _why_nothing(options: SourceOptions) -> str:
+    """What the options select that the paths do not have; filters of a query are not meant."""
+    pattern = options.request.topic_pattern
+    if pattern is not None:
+        return f"option subscribePattern: {pattern!r} matches no topic in the given paths"
+    return f"the given paths hold nothing that the options select for table {options.table}"
 
 
 def _warn_of_not_supplied(table: AnyTable, evidence: Evidence, request: ReadRequest) -> None:

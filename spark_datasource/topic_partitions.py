@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.format.offset_limits import MAX_OFFSET
 from kafkalog_reader.io.names import MAX_PARTITION
+from kafkalog_reader.tables.option_values import milliseconds
 
 if TYPE_CHECKING:
     from kafkalog_reader.tables.request import TopicPartition
@@ -101,7 +102,7 @@ def parse_timestamps(option: str, text: str) -> dict[TopicPartition, int]:
             partition = _partition_number(option, topic, number, time)
             if type(time) is not int or not is_time(time):
                 raise _refused(option, {topic: {number: time}}, TIME_MEANING)
-            times[topic, partition] = time
+            times[topic, partition] = milliseconds(time)
     return times
 
 

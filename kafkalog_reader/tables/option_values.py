@@ -121,13 +121,13 @@ def timestamp_ms(value: date | str | int, option: str = "time") -> int:
     """
     if isinstance(value, str):
         if re.fullmatch(r"-?[0-9]{1,30}", value):
-            return _milliseconds(int(value))
+            return milliseconds(int(value))
         try:
             value = datetime.fromisoformat(value)
         except ValueError:
             raise _no_time(option, value) from None
     if isinstance(value, SupportsIndex):
-        return _milliseconds(_number(option, value))
+        return milliseconds(_number(option, value))
     if type(value).__name__ == "datetime64":  # numpy need not be installed
         given, value = value, cast("Any", value).astype("datetime64[us]").item()
         if not isinstance(value, date):  # NaT, or a year above 9999
@@ -142,7 +142,8 @@ def timestamp_ms(value: date | str | int, option: str = "time") -> int:
     return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
 
 
-def _milliseconds(number: int) -> int:
+def milliseconds(number: int) -> int:
+    """The number, which is a time in milliseconds; a warning if it looks like one in seconds."""
     if number in _SECONDS:
         moment = datetime.fromtimestamp(number / 1000, UTC)
         logger.warning(

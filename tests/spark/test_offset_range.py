@@ -12,7 +12,7 @@ from kafkalog_reader.errors import KafkaLogError, OptionError
 from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record
-from spark_datasource.offset_range import check_named
+from spark_datasource.offset_range import check_named, parse_offset_range
 from spark_datasource.source import KafkaLogDataSource
 
 if TYPE_CHECKING:
@@ -328,3 +328,21 @@ def test_read_committed_ends_at_the_last_stable_offset_of_what_is_committed(
     assert read(tmp_path, **committed, until="highWatermark")[0] == [0, 1, 2, 3]
     assert read(tmp_path, until="lastStableOffset")[0] == [0, 1, 2, 3]
     assert read(tmp_path, until="highWatermark")[0] == [0, 1, 2, 3, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["startingTimestamp", "endingTimestamp", "startingOffsetsByTimestamp",
+     "endingOffsetsByTimestamp"],
+)  # fmt: skip
+def test_a_time_in_seconds_is_a_warning(option: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Read as milliseconds, it is in January 1970: before every record."""
+    value = '{"t": {"0": 1700000000}}' if option.endswith("ByTimestamp") else "1700000000"
+    parse_offset_range({option: value})
+    assert caplog.messages == [
+        "1700000000 is a time of 1970-01-20 in milliseconds; if these are seconds, write "
+        "1700000000000"
+    ]
+    caplog.clear()
+    parse_offset_range({option: value.replace("1700000000", "-1")})
+    assert caplog.messages == []

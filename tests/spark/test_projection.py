@@ -193,3 +193,9 @@ def test_a_schema_may_name_columns_in_any_order_but_none_twice() -> None:
     assert projected_columns(table, StructType([*reversed(known.fields)])) == ("offset", "topic")
     with pytest.raises(UsageError, match="topic, offset, topic: a column is named twice"):
         projected_columns(table, StructType([*known.fields, known.fields[0]]))
+
+
+def test_a_star_is_every_column() -> None:
+    """As in SQL."""
+    table = registry.table("records")
+    assert parse_columns("*", table) is parse_columns("all", table) is None

@@ -79,3 +79,20 @@ def test_what_was_not_supplied_of_a_named_topic_is_a_warning(
         "newer records than those shown may be there",
         "Not known: no copy of t-1 was supplied: records there are not in this answer",
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"subscribePattern": "zz+"}, "option subscribePattern: 'zz+' matches no topic in the"),
+        ({"table": "group_offsets"}, "the given paths hold nothing that the options select for"),
+        ({"table": "brokers"}, "the given paths hold nothing that the options select for table"),
+    ],
+    ids=str,
+)
+def test_a_selection_of_nothing_is_a_warning(
+    log: Path, options: dict[str, str], said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert planned(log, **options)[1] == []
+    (warning,) = caplog.messages
+    assert warning.startswith(f"no rows: {said}")
