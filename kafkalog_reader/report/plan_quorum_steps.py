@@ -40,7 +40,7 @@ def with_quorums(plan: Plan, answer: str) -> str:
             risk = "would lead with a metadata log that never named topics of these brokers"
         if plan.has_work:
             answer = (
-                f"The controllers {risk}: start them first, as kafkalog quorum says. "
+                f"The controllers {risk}: do first what kafkalog quorum says. "
                 f"Then {answer[0].lower()}{answer[1:]}"
             )
         else:

@@ -2,8 +2,8 @@
 
 The loader and the controller replay the newest snapshot and the log above it. A controller ends at
 the first record that it refuses; a broker that is no controller logs an error and goes on without
-it. Source: Kafka 4.4, SharedServer, MetadataLoader, QuorumController. Real nodes:
-``fixtures/recovery/metadata_starts.py``.
+it. Source: Kafka 4.4, SharedServer, MetadataLoader, QuorumController; combined nodes of 4.3.1 and
+4.4.0 did so.
 """
 
 from __future__ import annotations
