@@ -342,7 +342,8 @@ METADATA_NOT_REPLAYED: Final = rule(
     "no folder is renamed. A broker without the controller role logs the error and goes on "
     "without the record. It does so only when a controller leads.",
     election="A controller that ends neither votes nor leads. All copies of a record are alike, so "
-    "that the same happens to all controllers.",
+    "that the same happens to all controllers that have it. One whose log ends before it can lead; "
+    "if there is none, only a metadata log of a backup from before that record can.",
     reader=NO_EFFECT,
     actions=(COMPARE_METADATA_LOGS, SUPPLY_WHAT_IS_MISSING),
     roles=(Role.BESIDE_THE_LOGS,),
