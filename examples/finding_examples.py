@@ -24,6 +24,7 @@ from fixtures.synthetic.internal_records import INTERNAL_RECORDS
 from fixtures.synthetic.lost_disk import lose_disk, two_disks
 from fixtures.synthetic.marker_states import MARKER_LOGS
 from fixtures.synthetic.producer_states import LOGS
+from fixtures.synthetic.tiered_topic import copy_of_topic, tiered_topic
 from fixtures.synthetic.transaction_states import ENDED, TRANSACTIONS
 from kafkalog_reader import registry
 from kafkalog_reader.audits.tables.verification import verify
@@ -112,6 +113,7 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
     yield "the only controller's copy of the metadata log was cut", _controller_behind()
     yield "200 bytes of a controller's snapshot were overwritten with zeros", _damaged_snapshot()
     yield "the metadata log creates a topic a second time, with another id", _created_twice()
+    yield "the producer snapshot at 40 was deleted, and the topic is tiered", _not_uploaded()
     yield "the folder of one replica was renamed from t-0 to t-7", _renamed()
     yield f"read with --started-at {STARTED_AT}, long after the last record", _started_late()
 
@@ -211,6 +213,12 @@ def _created_twice() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         cluster(Path(folder), {1: metadata_log(states)})
         return _rows(folder, folder=folder)
+
+
+def _not_uploaded() -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        copies = {0: copy_of_topic(lacking=[40]), 1: copy_of_topic(lacking=[40])}
+        return _rows(str(tiered_topic(Path(folder), copies, uploaded=1)), folder=folder)
 
 
 def _controller_behind() -> list[dict[str, Any]]:

@@ -133,6 +133,8 @@ def parse_stream_options(options: Mapping[str, str]) -> StreamOptions:
         raise OptionError("replica", "a stream reads one copy of each partition, not all")
     if found.source.request.last is not None:
         raise OptionError("last", "a stream has no end to count from: read a batch")
+    if found.source.request.leftovers:
+        raise OptionError("leftovers", "a stream follows logs, of which they are no part")
     return found
 
 

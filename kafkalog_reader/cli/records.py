@@ -62,7 +62,7 @@ def records_command(
     selects others: `kafkalog tables records` lists them.
 
     `kafkalog table records` shows everything: every copy, every column, records below the log
-    start, and control records.
+    start, and control records. --leftovers adds what no broker serves.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.output import check_destination
@@ -94,7 +94,7 @@ def records_command(
 def _screen_columns(evidence: Evidence, request: ReadRequest) -> tuple[str, ...]:
     """The columns of text; topic, partition and the like come first, if they differ."""
     found = list(with_remote(evidence).topic_partitions(request))
-    several: list[str] = []
+    several = ["leftover"] if request.leftovers else []
     if len({cluster for (cluster, _, _), _ in found}) > 1:
         several.append("clusterId")
     if request.replica == "all" and any(len(replicas) > 1 for _, replicas in found):

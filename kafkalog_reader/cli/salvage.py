@@ -156,7 +156,8 @@ def salvage_command(
     doubtful-offsets.
 
     Leftovers, which a broker renamed before it deletes or replaces them, are named here and in
-    manifest.json; --leftovers writes their records.
+    manifest.json; --leftovers writes their records. The output is not complete without those that
+    it lacks.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.without_copy import without_copy_text
@@ -192,7 +193,8 @@ def salvage_command(
         click.echo(line)
     if absent:
         click.echo(f"not here: {without_copy_text(absent)}")
-    return FOUND if (mixed or absent) and status == CLEAN else status
+    is_lacking = mixed or absent or any(each.is_left_out for each in left)
+    return FOUND if is_lacking and status == CLEAN else status
 
 
 def _absent(evidence: Evidence, request: ReadRequest) -> list[WithoutCopy]:

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import stat
 from functools import partial
+from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -102,6 +103,27 @@ def producer_snapshot_offsets(directory: PartitionDirectory) -> tuple[int, ...]:
     """
     offsets = (parse_snapshot_file_name(entry.name) for entry in listed_files(directory))
     return tuple(sorted(offset for offset in offsets if offset is not None))
+
+
+def snapshots_at_ends(directory: PartitionDirectory) -> Mapping[int, tuple[int, bool]]:
+    """Where the closed local segments end, and whether a producer snapshot is there.
+
+    A broker writes one whenever it begins a segment, and keeps it as long as the segment since 2.8.
+    Source: Kafka 3.9, UnifiedLog.roll, ProducerStateManager.removeStraySnapshots.
+
+    Returns:
+        By base offset: the base offset of the next segment, and whether it has a snapshot. The last
+        segment is not closed. Empty if only single files of the directory were given.
+
+    Raises:
+        UnreadableFileError: the directory cannot be listed.
+    """
+    if directory.only is not None or directory.state == REMOTE:
+        return {}
+    taken = frozenset(producer_snapshot_offsets(directory))
+    live = _local_segments(directory, live_only=True)
+    bases = [each.base_offset for each in live if each.log_size is not None]
+    return {base: (following, following in taken) for base, following in pairwise(bases)}
 
 
 def size_of_files(directory: PartitionDirectory) -> int:

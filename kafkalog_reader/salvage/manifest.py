@@ -199,7 +199,7 @@ def manifest_text(
         topics_left_out: those that no other cluster can take over, and those whose copies are of
             several topics.
         absent: partitions of which no copy was supplied.
-        leftovers: of the requested partitions; no log has their records.
+        leftovers: of the requested partitions; no log should have their records.
         is_finished: whether the salvage ran to its end.
         is_whole: whether no topic was left out that another salvage can write.
     """
@@ -217,6 +217,7 @@ def manifest_text(
         "isComplete": is_finished
         and is_whole
         and not absent
+        and not any(each.is_left_out for each in leftovers)
         and all(each.is_complete for each in partitions),
         "partitions": [partition.as_json() for partition in partitions],
     }

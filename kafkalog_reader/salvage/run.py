@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.salvage.copy_groups import copy_groups, without_foreign
-from kafkalog_reader.salvage.leftovers import write_leftovers
+from kafkalog_reader.salvage.leftovers import compare_with_logs, write_leftovers
 from kafkalog_reader.salvage.manifest import SalvagedPartition, manifest_text
 from kafkalog_reader.salvage.output_folder import OutputFolder
 from kafkalog_reader.salvage.partition_writer import PartitionWriter
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.partition.without_copy import WithoutCopy
+    from kafkalog_reader.io.directories import Identity, PartitionDirectory
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.leftovers import Leftover
     from kafkalog_reader.salvage.receiver import Receiver
@@ -63,7 +64,7 @@ def salvage(
     groups = list(copy_groups(evidence, request, expected, is_merge=merge))
     writes_leftovers = with_leftovers and bool(leftovers)
     if not groups and not writes_leftovers:
-        raise UsageError(f"nothing to salvage: {_missing(request)}")
+        raise UsageError(f"nothing to salvage: {_missing(request, leftovers)}")
     foreign: set[str] = set()
     if receiver is not None and groups:
         groups, foreign = without_foreign(groups, request, receiver)
@@ -71,6 +72,10 @@ def salvage(
     folder = OutputFolder(output, evidence)
     writer = PartitionWriter(evidence, request, receiver, folder, expected, progress)
     is_finished = False
+    logs: dict[Identity, list[PartitionDirectory]] = {}
+    for group in groups:
+        logs.setdefault(group.copies[0].identity, []).extend(group.copies)
+    compare_with_logs(leftovers, logs, log_range_only=receiver is not None)
     try:
         for group in groups:
             salvaged = writer.write(group)
@@ -98,7 +103,9 @@ def salvage(
         raise UsageError("\n".join(writer.refused))
 
 
-def _missing(request: ReadRequest) -> str:
+def _missing(request: ReadRequest, leftovers: Sequence[Leftover]) -> str:
+    if leftovers:
+        return "there are only leftovers, which no broker serves: --leftovers writes their records"
     if request.replica in ("all", "best"):
         return (
             "there is no partition directory that a broker would serve; one that was set aside, "

@@ -27,6 +27,7 @@ class SegmentSlice:
         next_base: base offset of the segment that follows; None after the last one.
         begins_log: whether it is the first segment of the log.
         may_be_cleaned: whether compaction may have left gaps between offsets.
+        is_replaced: whether the next start deletes it, because ``.swap`` files take its place.
     """
 
     directory: PartitionDirectory
@@ -40,6 +41,7 @@ class SegmentSlice:
     next_base: int | None = None
     begins_log: bool = False
     may_be_cleaned: bool = True
+    is_replaced: bool = False
 
     @classmethod
     def whole(

@@ -195,6 +195,16 @@ class ReadOptions(TypedDict, total=False):
             "true", _RECORDS, "includeControlRecords", is_in_terminal=False,
         ),
     ]  # fmt: skip
+    leftovers: Annotated[
+        bool | None,
+        Option(
+            "leftovers", values.FLAG,
+            "Also show records of segments and folders that a broker renamed before it deletes or "
+            "replaces them (.deleted, .cleaned, .swap, -delete, -stray), of all copies, or of "
+            "broker:N; the column leftover says which",
+            "false", _RECORDS, spark="leftovers",
+        ),
+    ]  # fmt: skip
     log_range_only: Annotated[
         bool | None,
         Option(

@@ -18,6 +18,7 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.leftovers import leftover_kind
 from kafkalog_reader.tables.request import READ_COMMITTED
 from kafkalog_reader.tables.selected_batches import SelectedBatches
 from kafkalog_reader.tables.transaction_states import (
@@ -127,6 +128,7 @@ class RecordRows:
             {
                 **identity_of(segment_slice.directory),
                 "segmentBaseOffset": segment_slice.segment.base_offset,
+                "leftover": leftover_kind(segment_slice),
             },
         )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from kafkalog_reader.io.progress import Progress, metrics_of, no_progress
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.asked_offsets import asked_of
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
+from kafkalog_reader.tables.leftovers import check_leftovers, leftover_units
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.lost_start import with_starts_checked
 from kafkalog_reader.tables.record_rows import read_slice
@@ -40,7 +42,12 @@ class RecordsTable(Table[LogUnit]):
         return (request,)
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
-        """Byte ranges of segments, split at batch borders; missing records are an error."""
+        """Byte ranges of segments, split at batch borders; missing records are an error.
+
+        Raises:
+            OptionError: leftovers are requested with an option that only a log can answer.
+        """
+        check_leftovers(request)
         expected = ExpectedEnds()
 
         def asked(replica: PartitionDirectory) -> ReadRequest:
@@ -50,7 +57,8 @@ class RecordsTable(Table[LogUnit]):
         chosen = with_starts_checked(
             chosen_replicas(supplied, request, expected), supplied, request
         )
-        return log_units(chosen, request, asked, expected)
+        units = log_units(chosen, request, asked, expected)
+        return chain(units, leftover_units(supplied, request)) if request.leftovers else units
 
     def read(
         self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress

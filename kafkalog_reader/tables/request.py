@@ -65,6 +65,7 @@ class ReadRequest:
         last: only this many records before the end of each replica; ``from_offset`` still applies.
         log_range_only: leave out everything below the log start offset.
         include_control_records: keep transaction markers and the like.
+        leftovers: also read renamed segments and folders, which are part of no log.
         mode: what to do at damage.
         fail_on_data_loss: whether ``FAILFAST`` holds for records that are gone, too; otherwise they
             are a warning.
@@ -109,6 +110,7 @@ class ReadRequest:
     last: int | None = None
     log_range_only: bool = False
     include_control_records: bool = True
+    leftovers: bool = False
     mode: Mode = Mode.FAILFAST
     fail_on_data_loss: bool = True
     offsets_from_headers: bool = False

@@ -8,6 +8,7 @@ import numpy as np
 
 from kafkalog_reader.format.batch_fields import CODEC_MASK, DELETE_HORIZON_BIT, LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.compression import codec_text
+from kafkalog_reader.io.partition_directory import snapshots_at_ends
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit
@@ -18,7 +19,7 @@ from kafkalog_reader.tables.segment_unit import segment_units
 from kafkalog_reader.tables.table import Column, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
 
@@ -50,9 +51,11 @@ class SegmentsTable(Table[LogUnit]):
         """Yield the rows of one unit; logs are scanned only where a column needs it."""
         schema = self.projected(request)
         slices = unit.slices
+        ends = _SnapshotsAtEnds() if "hasSnapshotAtEnd" in schema.names else None
         needs_scan = not _FROM_BATCHES.isdisjoint(schema.names)
         rows = [
             _row(segment_slice, request, progress, needs_scan=needs_scan)
+            | ({} if ends is None else {"hasSnapshotAtEnd": ends.of(segment_slice)})
             for segment_slice in slices
         ]
         values = {name: [row[name] for row in rows] for name in schema.names}
@@ -83,6 +86,24 @@ def _row(
     for run in scan:
         summary.add(run)
     return row | summary.columns(scan.end_position)
+
+
+class _SnapshotsAtEnds:
+    """Which segments have a producer snapshot at their end; each folder is listed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Mapping[int, tuple[int, bool]]] = {}
+
+    def of(self, segment_slice: SegmentSlice) -> bool | None:
+        """Whether a segment has one; None if it needs none, or that is not known."""
+        directory, segment = segment_slice.directory, segment_slice.segment
+        is_remote = segment.directory != directory.path
+        if is_remote or segment.suffix is not None or segment.log_size is None:
+            return None
+        if directory.path not in self._known:
+            self._known[directory.path] = snapshots_at_ends(directory)
+        end = self._known[directory.path].get(segment.base_offset)
+        return None if end is None else end[1]
 
 
 class _Summary:

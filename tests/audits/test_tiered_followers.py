@@ -11,16 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kafkalog_reader
-from fixtures.builder import Replica, cluster, data_batch, replica
-from fixtures.builder.metadata_log import (
-    METADATA_TOPIC_ID,
-    PartitionState,
-    metadata_records,
-)
-from kafkalog_reader.format.record import Record
+from fixtures.builder import Replica, cluster, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 STATE = PartitionState(replicas=(0, 1, 2), in_sync=(0, 1, 2), leader=0, leader_epoch=1)
@@ -32,29 +26,16 @@ def _log(first: int, epoch_of_last: int = 0) -> str:
     )
 
 
-def _config(name: str, value: str) -> bytes:
-    """A ConfigRecord of the topic."""
-    texts = b"".join(bytes([len(text) + 1]) + text.encode() for text in ("t", name, value))
-    return bytes([1, 4, 0, 2]) + texts + b"\0"
-
-
-def _metadata_log(*settings: tuple[str, str]) -> Replica:
-    values: Iterator[bytes] = iter(
-        [*metadata_records([STATE]), *(_config(*setting) for setting in settings)]
-    )
-    return replica(
-        [
-            data_batch(offset, [Record(offset_delta=0, value=value)], leader_epoch=1)
-            for offset, value in enumerate(values)
-        ],
-        topic="__cluster_metadata",
-        topic_id=METADATA_TOPIC_ID,
-    )
-
-
 def _written(root: Path, follower: Replica, *settings: tuple[str, str]) -> kafkalog_reader.Log:
     leader = replica(_log(0), epochs="0:0", high_watermark=100, segment_bytes=400)
-    cluster(root, {0: [leader, _metadata_log(*settings)], 1: leader, 2: follower})
+    cluster(
+        root,
+        {
+            0: [leader, metadata_log([STATE], settings={"t": dict(settings)})],
+            1: leader,
+            2: follower,
+        },
+    )
     return kafkalog_reader.open(str(root))
 
 

@@ -489,7 +489,7 @@ def test_the_plan_starts_controllers_as_their_quorum_needs_it(state: Path, run: 
     step = document["steps"][0]
     assert [each["command"] for each in step["checks"]] == ["kafkalog quorum ."]
     assert run("quorum", ".").status == 1
-    assert "as kafkalog quorum says" in " ".join(run("plan", ".").out.split())
+    assert "do first what kafkalog quorum says" in " ".join(run("plan", ".").out.split())
 
 
 def test_a_voter_with_an_empty_log_cannot_elect_a_leader_either(state: Path, run: Run) -> None:

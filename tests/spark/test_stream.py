@@ -158,6 +158,10 @@ def test_available_now_ends_with_what_was_there(tmp_path: Path) -> None:
         ),
         ({"replica": "all"}, "option replica: a stream reads one copy of each partition, not all"),
         ({"last": "5"}, "option last: a stream has no end to count from: read a batch"),
+        (
+            {"leftovers": "true"},
+            "option leftovers: a stream follows logs, of which they are no part",
+        ),
         ({"maxOffsetPerTrigger": "1"}, "Did you mean 'maxOffsetsPerTrigger'"),
     ],
     ids=str,

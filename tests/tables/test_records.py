@@ -65,7 +65,7 @@ def test_the_columns_behind_say_where_a_record_lies(partition: Path) -> None:
         "segmentBaseOffset": 0, "position": 0, "batchBaseOffset": 0, "leaderEpoch": 1,
         "producerId": 1000, "producerEpoch": 3, "sequence": 0, "isTransactional": True,
         "transactionState": "committed",
-        "isControl": False, "controlType": None, "codec": "none", "magic": 2,
+        "isControl": False, "controlType": None, "codec": "none", "magic": 2, "leftover": None,
     }  # fmt: skip
     assert (marker["position"], marker["isControl"], marker["controlType"], marker["sequence"]) == (
         len(TRANSACTIONAL), True, "COMMIT", -1,

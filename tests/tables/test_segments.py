@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures.builder import EPOCH_MILLIS, cluster, data_batch, empty_batch, replica
+from fixtures.synthetic.tiered_topic import copy_of_topic, tiered_topic
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.record import Record
@@ -52,8 +53,26 @@ def test_row_says_what_the_reference_says_about_its_segments(
         "lastLeaderEpoch": (2, 5),
         "validBytes": (576, 440),
         "crcErrors": (0, 0),
+        "hasSnapshotAtEnd": (True, None),
     }
     assert {name: tuple(row[name] for row in rows) for name in expected} == expected
+
+
+def test_a_closed_segment_has_a_producer_snapshot_at_its_end_or_not(
+    tmp_path: Path, rows_of: Rows
+) -> None:
+    """Segments begin at 0, 20, 40, 60 and 80; remote storage has the first two, too."""
+    copy = copy_of_topic(lacking=[40, 100])
+    rows = rows_of("segments", tiered_topic(tmp_path, {0: copy}, uploaded=2), topic="t")
+    assert [
+        (row["state"], row["segmentBaseOffset"], row["hasSnapshotAtEnd"]) for row in rows
+    ] == [
+        (None, 0, True), (None, 20, False), (None, 40, True), (None, 60, True), (None, 80, None),
+        ("remote", 0, None), ("remote", 20, None),
+    ]  # fmt: skip
+    one = tmp_path / "broker-0" / "t-0" / f"{20:020d}.log"
+    (row,) = rows_of("segments", one)
+    assert row["hasSnapshotAtEnd"] is None  # the folder was not given
 
 
 def test_codecs_are_those_of_the_batches(tmp_path: Path, rows_of: Rows) -> None:

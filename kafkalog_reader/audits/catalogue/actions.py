@@ -724,6 +724,25 @@ DELETE_RECORDS_AGAIN: Final = action(
     "log start from the latter: deleted records come back if their segment is still there.",
     command="kafka-delete-records.sh --bootstrap-server HOST:9092 --offset-json-file FILE",
 )
+LET_UPLOADS_GO_ON: Final = action(
+    "A58",
+    "let-uploads-go-on",
+    short="let a replica lead that has these snapshots; if none has, reassign the partition to a "
+    "broker without a copy of it, and let that one lead once it is in sync",
+    explanation="A broker that fetches a partition writes a snapshot whenever it begins a segment, "
+    "so that a copy that is fetched anew has all of them. Until then, the disk needs room: what is "
+    "not uploaded is not deleted.",
+    warnings=(
+        "Do not delete the copy that leads: it has the only records that are not uploaded, "
+        "together with its followers.",
+        "Moving .snapshot files aside (A30) leads to this where segments are not uploaded yet.",
+    ),
+    command="kafka-reassign-partitions.sh --bootstrap-server HOST:9092 "
+    "--reassignment-json-file FILE --execute\n"
+    "# with the new broker first among the replicas, once it is in sync:\n"
+    "kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type preferred "
+    "--topic TOPIC --partition N",
+)
 NOTHING_TO_DO: Final = action(
     "A1",
     "nothing-to-do",

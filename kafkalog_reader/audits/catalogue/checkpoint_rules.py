@@ -12,6 +12,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     FORBID_UNCLEAN_ELECTION,
     FORCE_RECOVERY,
     KEEP_ONE_DIRECTORY,
+    LET_UPLOADS_GO_ON,
     NOTHING_TO_DO,
     REBUILT_AT_START,
     REPLACE_METADATA_SNAPSHOT,
@@ -344,8 +345,27 @@ METADATA_NOT_REPLAYED: Final = rule(
     "no folder is renamed. A broker without the controller role logs the error and goes on "
     "without the record. It does so only when a controller leads.",
     election="A controller that ends neither votes nor leads. All copies of a record are alike, so "
-    "that the same happens to all controllers.",
+    "that the same happens to all controllers that have it. One whose log ends before it can lead; "
+    "if there is none, only a metadata log of a backup from before that record can.",
     reader=NO_EFFECT,
     actions=(COMPARE_METADATA_LOGS, SUPPLY_WHAT_IS_MISSING),
+    roles=(Role.BESIDE_THE_LOGS,),
+)
+UPLOAD_WITHOUT_SNAPSHOT: Final = rule(
+    "KL-321",
+    "upload-without-snapshot",
+    severity="M",
+    title="a segment cannot be uploaded to remote storage",
+    explanation="Remote storage is on for the topic, and there is no producer snapshot where the "
+    "next segment begins. A leader uploads it with the segment; without one the upload ends in a "
+    "NullPointerException and is tried again for ever (KAFKA-15195, KAFKA-16209). Segments are "
+    "uploaded in order: nothing after this one is uploaded either, and retention keeps on the disk "
+    "what is not uploaded. Brokers before 2.8 did not keep these files, and someone may have "
+    "deleted them.",
+    start="A start writes snapshots only for the last two segments, if there is none, and for "
+    "those that it recovers after an unclean stop.",
+    election="A leader uploads from its own files: a replica that has the snapshots goes on.",
+    reader=NO_EFFECT,
+    actions=(LET_UPLOADS_GO_ON,),
     roles=(Role.BESIDE_THE_LOGS,),
 )

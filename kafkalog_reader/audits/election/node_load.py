@@ -193,18 +193,14 @@ def _deviating(directory: PartitionDirectory, best: ClusterMetadata | None) -> N
     if not is_damaged and refused is None and not is_best:
         return None
     is_controller = is_controllers(directory, best)
-    if is_damaged:
+    if (
+        is_damaged or best is None or not is_best
+    ):  # copies may differ: what one refuses proves nothing of others
         releases = UNKNOWN if best is None else best.releases()
         load = node_load(directory, is_controller=is_controller, releases=releases)
-        return load if load.ends or load.lacks else None
-    if best is None:
-        return None
-    if is_best:
-        refused = _first(refused, _unsupported(best, directory.log_directory.broker_id))
-    if refused is None or (not is_best and refused.in_snapshot):
-        return None
-    is_passed = newest is not None and not is_best and refused.offset < newest.end_offset
-    if is_passed or not (is_controller or refused.is_unreadable):
+        return load if load.ends or (is_damaged and load.lacks) else None
+    refused = _first(refused, _unsupported(best, directory.log_directory.broker_id))
+    if refused is None or not (is_controller or refused.is_unreadable):
         return None
     return NodeLoad(metadata=best, ends=ends_at(directory, refused), refused=refused)
 

@@ -25,6 +25,7 @@ from kafkalog_reader.audits.integrity.index_findings import (
     TimeIndexCheck,
     TransactionIndexCheck,
 )
+from kafkalog_reader.audits.integrity.kept_by_time import KeptByTime
 from kafkalog_reader.audits.integrity.marker_findings import MarkerCheck
 from kafkalog_reader.audits.integrity.producer_findings import ProducerCheck
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
@@ -77,6 +78,8 @@ class WatchedStream(BatchStream):
         self._sequences = SequenceCheck(replica)
         self._markers = MarkerCheck(replica)
         self._keys = CompactedKeys(replica)
+        # A part of the log does not show how much a segment keeps.
+        self._kept = KeptByTime(None if checks.has_time_range else checks.retention)
         self._before: BatchCheck | None = None
         self._check: BatchCheck | None = None
         self._before_last: BatchCheck | None = None
@@ -112,6 +115,7 @@ class WatchedStream(BatchStream):
         self._transactions.begin_segment(segment.base_offset)
         self._sequences.begin_segment(segment)
         self._markers.begin_segment(segment)
+        self._kept.begin_segment(self._replica.segment_file(segment), segment.log_size or 0)
         self._of_segment = segment_checks(self._replica, segment, self._checks, self._keys)
         self._offset_index = self._time_index = self._transaction_index = None
         try:
@@ -154,6 +158,7 @@ class WatchedStream(BatchStream):
         self._transactions.look(run)
         self._sequences.look(run)
         self._markers.look(run)
+        self._kept.look(run)
         for of_segment in self._of_segment:
             of_segment.look(run)
         if self._offset_index is not None:
@@ -207,7 +212,8 @@ class WatchedStream(BatchStream):
 
     def findings(self) -> Iterator[Finding]:
         """Yield all findings; the stream must be at its end."""
-        yield from self.found
+        damaged = bool(self.stops)
+        yield from (self._kept.added_to(each, has_damage=damaged) for each in self.found)
         self._producers.conclude(self.next_offset)
         yield from self._producers.found
         yield from self._sequences.findings()

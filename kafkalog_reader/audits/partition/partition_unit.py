@@ -48,6 +48,7 @@ class PartitionUnit(Unit):
         misnamed: folders with a wrong name that concern it.
         moments: of which the copies of each node are, by the metadata logs.
         of_groups: findings about the groups in it, if it is a partition of ``__consumer_offsets``.
+        remote: folders of its remote segments (KIP-405), also those of a deleted topic of the name.
     """
 
     directories: tuple[PartitionDirectory, ...]
@@ -64,6 +65,7 @@ class PartitionUnit(Unit):
     misnamed: tuple[Misnamed, ...] = ()
     of_groups: tuple[Finding, ...] = ()
     moments: Moments = field(default_factory=dict)
+    remote: tuple[PartitionDirectory, ...] = ()
 
 
 def partition_units(
@@ -85,6 +87,9 @@ def partition_units(
     alone = {cluster_id: each.each_alone() for cluster_id, each in topics.items()}
     misnamed = renamed_folders(supplied, request, clusters)
     moments = metadata_moments(supplied)
+    remote: dict[tuple[str | None, int | None], list[PartitionDirectory]] = {}
+    for part in supplied.remote:
+        remote.setdefault((part.topic, part.partition), []).append(part)
     for (cluster_id, topic, partition), directories in supplied.topic_partitions(request):
         known = None if topic == METADATA_TOPIC else clusters.get(cluster_id)
         unit = PartitionUnit(
@@ -92,6 +97,7 @@ def partition_units(
             directories=directories,
             misnamed=misnamed.get((cluster_id, topic, partition), ()),
             moments=moments,
+            remote=tuple(remote.get((topic, partition), ())),
         )
         if known is not None and topic is not None and partition is not None:
             unit = replace(

@@ -56,6 +56,7 @@ from kafkalog_reader.audits.partition.transaction_findings import (
 )
 from kafkalog_reader.audits.partition.unit_audit import audit_unit
 from kafkalog_reader.audits.partition.unread_replicas import with_unread
+from kafkalog_reader.audits.partition.upload_findings import upload_findings
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.audits.tables.root_units import RootUnit, root_units
 from kafkalog_reader.io.one_look import one_look
@@ -153,7 +154,7 @@ def audited(
                 commits=() if checks.has_time_range else unit.commits,  # a part holds few of them
             )
             audit = audit_unit(part, request, progress, quick=quick)
-            found = findings_of(audit, unit.supply)
+            found = (*findings_of(audit, unit.supply), *upload_findings(audit, unit.remote))
             if not number:
                 found += (*_misnamed(audit, request),)
                 found += (*commit_findings(audit, found), *unit.unread, *unit.of_groups)

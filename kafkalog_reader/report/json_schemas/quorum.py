@@ -55,6 +55,8 @@ def quorum_schema() -> Schema:
         "isMissing": BOOLEAN,
         "namedAsLeaderBy": names,
         "damage": or_null(TEXT),
+        "snapshotProblem": or_null(TEXT),
+        "loadsLess": BOOLEAN,
         "misplaced": or_null(TEXT),
         "mustNotLead": or_null(list_of(object_of(topic))),
         "neverNamed": or_null(list_of(object_of(topic))),

@@ -39,6 +39,11 @@ SEGMENTS: Final = (
     Column("validBytes", pa.int64(), "before the first torn or wrong batch: recovery keeps them"),
     Column("crcErrors", pa.int64(), "batches with a wrong CRC"),
     Column("modifiedAt", TIMESTAMP, "newest modification time of its files"),
+    Column(
+        "hasSnapshotAtEnd",
+        pa.bool_(),
+        "producer snapshot where the next segment begins: uploads need it; null: active, not live",
+    ),
 )
 
 REPLICAS: Final = (

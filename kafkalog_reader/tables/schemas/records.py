@@ -44,6 +44,12 @@ RECORDS: Final = (
     Column("controlType", pa.string(), "ABORT, COMMIT, LEADER_CHANGE, ...; null: not control"),
     Column("codec", pa.string(), "none, gzip, snappy, lz4 or zstd"),
     Column("magic", pa.int8(), "format version of the record's batch"),
+    Column(
+        "leftover",
+        pa.string(),
+        "why no running broker serves it: suffix of its file (.deleted, .cleaned, .swap) or folder "
+        "(-delete, -stray), or replaced; null: part of the log",
+    ),
 )
 
 BATCHES: Final = (
