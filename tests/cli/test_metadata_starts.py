@@ -133,3 +133,12 @@ def test_an_empty_snapshot_ends_the_node(
         assert said(capfd, command, tmp_path)[0] == 1, command
     assert "0 of 1 voter can start" in said(capfd, "quorum", tmp_path)[1]
     assert outcome(capfd, tmp_path)[0] == "brokerAborts"
+
+
+def test_a_broker_keeps_its_folders_without_a_record_that_no_controller_replays(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A 4.4.0 broker whose copy alone had a second topic of the name cut it off, and started."""
+    folder = write_node(tmp_path, STATE, AGAIN)
+    (folder / "quorum-state").write_text(json.dumps(VOTER | {"leaderId": 100, "currentVoters": []}))
+    assert outcome(capfd, tmp_path)[0] == "loads"

@@ -154,6 +154,19 @@ def test_a_swap_that_the_next_start_puts_in_the_place_of_a_segment(
     ]
 
 
+def test_records_names_what_each_record_is_in(tmp_path: Path, run: Run) -> None:
+    partition = state(tmp_path / "b")
+    other = data_batch(7, [Record(offset_delta=0, value=b"h")]).build()
+    (partition / f"{7:020d}.log.deleted").write_bytes(other)
+    assert "leftover" not in run("records", tmp_path / "b", "--topic", "t").out
+    shown = run("records", tmp_path / "b", "--topic", "t", "--leftovers", "--format", "csv",
+                "--columns", "leftover,offset")  # fmt: skip
+    assert shown.out.replace('"', "").split() == ["leftover,offset", ",0", ",1", ",2", ".deleted,7"]
+    assert run("records", tmp_path / "b", "--leftovers").out.startswith("leftover")
+    refused = run("records", tmp_path / "b", "--leftovers", "--last", "1")
+    assert refused.status == 2
+
+
 def test_a_sound_log_has_none(tmp_path: Path, run: Run) -> None:
     state(tmp_path / "b")
     answer = run("salvage", tmp_path / "b", "--output", tmp_path / "out", "--leftovers")

@@ -323,7 +323,9 @@ METADATA_SNAPSHOT_DAMAGED: Final = rule(
     "footer, no release notices: the node loads what is before that place, often nothing, then the "
     "log above the snapshot. A broker sets aside the replicas of all topics that it does not know "
     "(-stray; before release 3.7, it deletes them). A controller ends as soon as the log changes "
-    "what it does not know; if it does not, it leads a cluster without its topics.",
+    "what it does not know; if it does not, it leads a cluster without its topics. If nothing that "
+    "is loaded sets metadata.version, a controller of 4.3 or later ends, and a broker of 3.9 or "
+    "later without that role waits for ever and renames nothing.",
     election="A controller that does not start neither votes nor leads.",
     reader=NO_EFFECT,
     actions=(REPLACE_METADATA_SNAPSHOT, CHECK_HARDWARE),

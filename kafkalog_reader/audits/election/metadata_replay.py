@@ -1,6 +1,7 @@
 """Applies the records of one copy of the metadata log, in order, to the state of the cluster.
 
-It goes on after a record that a controller refuses (``replay_rules``), and notes the first one.
+It goes on without a record that a controller refuses (``replay_rules``), and notes the first one.
+No controller leads with that record: nodes that come up know the state without it.
 Source: Kafka 4.3, MetadataDelta, PartitionRegistration.merge.
 """
 
@@ -124,16 +125,17 @@ class MetadataReplay:
             self._check(readable)
             self.registrations.is_in_transaction = readable.name == "BeginTransactionRecord"
         for each in self.transactions.applied_by(readable):
-            self._check(each)
-            self._take(each)
+            if self._check(each):
+                self._take(each)
 
-    def _check(self, record: MetadataRecord) -> None:
-        if self.refused is None:
-            reason = self.registrations.refusal(
-                self, record.name, record.fields, in_snapshot=self.in_snapshot
-            )
-            if reason:
-                self._refuse(record.place["offset"], record.name, reason)
+    def _check(self, record: MetadataRecord) -> bool:
+        """Whether a controller replays a record; note the first one that it does not."""
+        reason = self.registrations.refusal(
+            self, record.name, record.fields, in_snapshot=self.in_snapshot
+        )
+        if reason:
+            self._refuse(record.place["offset"], record.name, reason)
+        return not reason
 
     def _refuse(self, offset: int, name: str, reason: str, *, is_unreadable: bool = False) -> None:
         self.refused = self.refused or RefusedRecord(

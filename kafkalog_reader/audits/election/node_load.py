@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.election.metadata_log import (
     ClusterMetadata,
@@ -23,6 +23,7 @@ from kafkalog_reader.audits.recovery.metadata_snapshot import SnapshotEnd, newes
 from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.audits.recovery.node_releases import (
     KAFKA_3_8,
+    KAFKA_3_9,
     KAFKA_4_3,
     METADATA_VERSION,
     UNKNOWN,
@@ -47,7 +48,7 @@ class NodeLoad:
 
     Attributes:
         metadata: the state that it replays; None if that is not known, or it does not get so far.
-        ends: why the node ends; empty if it goes on.
+        ends: why the node ends, or waits for ever; empty if it goes on.
         lacks: why it goes on with less than the snapshot should have; empty if it has all.
         refused: the first record that a controller refuses.
     """
@@ -102,21 +103,32 @@ def _load(directory: PartitionDirectory, is_controller: bool, releases: NodeRele
     ends = ""
     if refused is not None and (is_controller or refused.is_unreadable):
         ends = ends_at(directory, refused)
-    elif lacks and is_controller and _is_without_version(metadata, releases):
-        ends = (
-            "the node ends when it has replayed its metadata log: no record sets "
-            f"{METADATA_VERSION}: {what}"
+    elif lacks and _is_without_version(metadata, releases, is_controller=is_controller):
+        does = (
+            "the node ends when it has replayed its metadata log"
+            if is_controller
+            else "the broker waits for its metadata when it starts, and never gets any"
         )
+        ends = f"{does}: no record sets {METADATA_VERSION}: {what}"
     return NodeLoad(metadata=metadata, ends=ends, lacks=lacks, refused=refused)
 
 
-def _is_without_version(metadata: ClusterMetadata, releases: NodeReleases) -> bool:
-    """Whether a controller ends because it knows no ``metadata.version``.
+_NEEDS_VERSION_SINCE: Final = {True: KAFKA_4_3, False: KAFKA_3_9}
+"""By the controller role: the release from which a node does not come up without a version."""
 
-    It does not where it has replayed no record at all: then it writes those of a new cluster.
+
+def _is_without_version(
+    metadata: ClusterMetadata, releases: NodeReleases, *, is_controller: bool
+) -> bool:
+    """Whether a node does not come up because it knows no ``metadata.version``.
+
+    A controller does where it has replayed no record at all: then it writes those of a new cluster.
+    A broker gets others of its controller, but that one is not among them.
     """
     has_version = METADATA_VERSION in metadata.features
-    return not has_version and not metadata.is_blank and releases.since(KAFKA_4_3)
+    writes_it = is_controller and metadata.is_blank
+    since = _NEEDS_VERSION_SINCE[is_controller]
+    return not has_version and not writes_it and releases.since(since)
 
 
 def ends_at(directory: PartitionDirectory, refused: RefusedRecord) -> str:

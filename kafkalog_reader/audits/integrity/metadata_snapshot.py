@@ -68,7 +68,8 @@ def _what_a_start_does(newest: SnapshotRead) -> str:
     if newest.end is SnapshotEnd.REFUSED:
         return (
             "a controller ends when it starts; a broker that is none goes on without it, and sets "
-            "all replicas aside of topics that are not in the log above"
+            "all replicas aside of topics that are not in the log above (from 3.9 on, it waits for "
+            "ever if the log above does not set metadata.version)"
         )
     return (
         f"a start reports no error, and loads only the {newest.loaded.stop:,} bytes before; a "

@@ -19,7 +19,9 @@ KAFKA_3_7: Final = 15
 KAFKA_3_8: Final = 20
 """3.8-IV0: every node reads its newest metadata snapshot before it does anything else."""
 KAFKA_3_9: Final = 21
-"""3.9-IV0: controllers obey unclean.leader.election.enable, and have advertised.listeners."""
+"""3.9-IV0: controllers obey unclean.leader.election.enable, and have advertised.listeners. If what
+a broker that is no controller has replayed sets no metadata.version, it loads no replica and waits
+for ever: the lowest version cannot express registrations. Some earlier ones may, too."""
 
 KAFKA_4_3: Final = 30
 """4.3-IV0: a controller ends if what it has replayed sets no metadata.version. Some earlier ones
