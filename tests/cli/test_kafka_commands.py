@@ -86,7 +86,8 @@ def test_commands_of_the_catalogue_are_taken() -> None:
     ]
     assert {command[0] for command in commands} == {
         "kafka-configs.sh", "kafka-consumer-groups.sh", "kafka-delete-records.sh",
-        "kafka-leader-election.sh", "kafka-topics.sh", "kafka-transactions.sh",
+        "kafka-leader-election.sh", "kafka-reassign-partitions.sh", "kafka-topics.sh",
+        "kafka-transactions.sh",
     }  # fmt: skip
     assert [line for line in answers(commands) if not line.startswith("ok\t")] == []
 

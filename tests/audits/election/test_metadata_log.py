@@ -362,12 +362,15 @@ def test_eligible_leader_replicas_of_one_or_all_topics_are_cleared(
 
 def test_nodes_come_and_go() -> None:
     records: list[tuple[str, dict[str, Any]]] = [
-        ("RegisterBrokerRecord", {"brokerId": 1, "logDirs": ["a"]}),
-        ("RegisterBrokerRecord", {"brokerId": 2}),
-        ("RegisterBrokerRecord", {"brokerId": 3}),
-        ("BrokerRegistrationChangeRecord", {"brokerId": 1, "logDirs": ["b", "c"]}),
-        ("BrokerRegistrationChangeRecord", {"brokerId": 1, "logDirs": []}),
-        ("UnregisterBrokerRecord", {"brokerId": 3}),
+        ("RegisterBrokerRecord", {"brokerId": 1, "brokerEpoch": 11, "logDirs": ["a"]}),
+        ("RegisterBrokerRecord", {"brokerId": 2, "brokerEpoch": 12}),
+        ("RegisterBrokerRecord", {"brokerId": 3, "brokerEpoch": 13}),
+        (
+            "BrokerRegistrationChangeRecord",
+            {"brokerId": 1, "brokerEpoch": 11, "logDirs": ["b", "c"]},
+        ),
+        ("BrokerRegistrationChangeRecord", {"brokerId": 1, "brokerEpoch": 11, "logDirs": []}),
+        ("UnregisterBrokerRecord", {"brokerId": 3, "brokerEpoch": 13}),
         ("RegisterControllerRecord", {"controllerId": 7}),
         ("RegisterControllerRecord", {"controllerId": 8}),
         ("UnregisterControllerRecord", {"controllerId": 7}),
