@@ -36,8 +36,15 @@ _MIN_UNCONFIRMED: Final = 3
 """Wide entries that rise, where there is no log."""
 
 
-def offset_index_entry(segment: SegmentFiles, *, context: ReadContext) -> FixedEntry:
+def offset_index_entry(
+    segment: SegmentFiles, *, context: ReadContext, head: bytes | None = None
+) -> FixedEntry:
     """The entry that the offset index of a segment consists of; warns if it is the wide one.
+
+    Args:
+        segment: has the index.
+        context: how files are read.
+        head: the beginning of the index, if it is known; otherwise it is read.
 
     Raises:
         UnreadableFileError: the index cannot be opened or read.
@@ -48,15 +55,23 @@ def offset_index_entry(segment: SegmentFiles, *, context: ReadContext) -> FixedE
         segment.path("log") if has_log else None,
         segment.base_offset,
         context=context,
+        head=head,
     )
 
 
 def entry_of_file(
-    index: str, log: str | None, base_offset: int, *, context: ReadContext
+    index: str,
+    log: str | None,
+    base_offset: int,
+    *,
+    context: ReadContext,
+    head: bytes | None = None,
 ) -> FixedEntry:
     """Like ``offset_index_entry``, of files by their paths; ``log`` is None if there is none."""
-    with Windows(index, size=_HEAD, context=context) as windows:
-        head = bytes(windows.read(0, at_most=_HEAD))[:_HEAD]
+    if head is None:
+        with Windows(index, size=_HEAD, context=context) as windows:
+            head = bytes(windows.read(0, at_most=_HEAD))
+    head = head[:_HEAD]
     if _rising(OFFSET_INDEX_ENTRY, head):
         return OFFSET_INDEX_ENTRY
     wide = _rising(WIDE_OFFSET_INDEX_ENTRY, head)

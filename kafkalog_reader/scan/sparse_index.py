@@ -30,9 +30,10 @@ class SparseIndex:
 
     def __init__(self, segment: SegmentFiles, *, context: ReadContext) -> None:
         self._base_offset = segment.base_offset
-        self._entry = offset_index_entry(segment, context=context)
         self._windows = Windows(segment.path("index"), size=_PAGE, context=context)
-        self._pages: dict[int, bytes] = {}
+        head = bytes(self._windows.read(0, at_most=_PAGE))
+        self._pages = {0: head}
+        self._entry = offset_index_entry(segment, context=context, head=head)
         self._count = self._first_where(
             self._windows.size_in_bytes // self._entry.size,
             lambda n: self[n] == (self._base_offset, 0),
