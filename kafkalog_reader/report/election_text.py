@@ -35,7 +35,7 @@ _SET_ASIDE: Final = Span("do not: its content is unknown", Style.LOST)
 _LOSES: Final = {
     ElectionKind.CLEAN: "loses nothing committed",
     ElectionKind.UNDETERMINED: "may lose committed records",
-    ElectionKind.UNCLEAN: "loses committed records",
+    ElectionKind.UNCLEAN: "loses committed ones",
 }
 
 

@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures import captures
-from fixtures.builder import cluster, data_batch, replica
-from fixtures.builder.metadata_log import setting
+from fixtures.builder import cluster
+from fixtures.builder.metadata_log import settings_log
 from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.quorum import quorum_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.format.crc import compute_crc32c
-from kafkalog_reader.format.record import Record
 from tests.agreement.commands import asked, objects
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from fixtures.builder import Replica
 
 METADATA = "__cluster_metadata"
 SEGMENT = f"{0:020}.log"
@@ -39,21 +36,6 @@ def altered(path: Path, offset: int) -> None:
     crc = compute_crc32c(bytes(content[position + 21 : end]))
     struct.pack_into(">I", content, position + 17, crc)
     path.write_bytes(content)
-
-
-def settings(log: str) -> Replica:
-    """A metadata log that changes a setting in each batch; its letter is its leader epoch."""
-    return replica(
-        [
-            data_batch(
-                offset,
-                [Record(offset_delta=0, value=setting(2, "t", "retention.ms", each))],
-                leader_epoch=ord(each) - ord("a"),
-            )
-            for offset, each in enumerate(log)
-        ],
-        topic=METADATA,
-    )
 
 
 @pytest.mark.parametrize("node", ["broker-1", "controller-100"])
@@ -80,6 +62,6 @@ def test_different_bytes_under_one_epoch_are_critical_for_all(node: str, tmp_pat
 
 def test_a_fork_of_two_epochs_is_left_to_the_quorum_by_all(tmp_path: Path) -> None:
     """KafkaRaftClient truncates it: no command calls it damage."""
-    cluster(tmp_path, {0: settings("aab"), 1: settings("aac")})
+    cluster(tmp_path, {0: settings_log("aab"), 1: settings_log("aac")})
     for command in (verify_command, replica_diff):
         assert asked(command, str(tmp_path))[0] == 0

@@ -23,6 +23,7 @@ import pytest
 import kafkalog_reader
 from fixtures import captures
 from fixtures.builder import cluster, replica
+from fixtures.builder.metadata_log import settings_log
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
@@ -86,7 +87,7 @@ def test_verdict_comes_first_then_the_picture_and_the_ranked_candidates(diff: Ru
     assert any("▲ fork" in line for line in lines)
     ranked = [line.split() for line in lines if line.lstrip()[:1].isdigit() and "broker" in line]
     assert [row[2] for row in ranked] == ["1", "2", "0"]
-    assert "loses committed records: do not" in out
+    assert "loses committed ones: do not" in out
     assert "Broker 0 has the longest log and is the worst choice" in out
     assert "--from-offset 2" in out
     assert max(len(line) for line in lines if "kafkalog " not in line) <= 80
@@ -166,7 +167,7 @@ def test_json_is_one_object_a_partition_with_its_version(diff: Run) -> None:
 def test_every_way_to_lose_committed_records_is_reported(diff: Run) -> None:
     code, out, _ = diff(captures.path("s5_2/c-written"), "--topic", "t")
     assert code == 1
-    assert "loses committed records" in out
+    assert "loses committed ones" in out
     assert "do not" not in out  # there is nothing else to do
     assert "Whoever leads, committed records are lost." in out
     assert "KL-513" in out
@@ -265,9 +266,7 @@ def test_metadata_log_is_audited_for_its_files_only(diff: Run) -> None:
 
 
 def test_quorum_decides_where_metadata_logs_part(diff: Run, tmp_path: Path) -> None:
-    ours = replica(f"{AB} c@2/e1", epochs="0:0 1:2", topic="__cluster_metadata")
-    theirs = replica(f"{AB} f@2/e2", epochs="0:0 2:2", topic="__cluster_metadata")
-    cluster(tmp_path, {0: ours, 1: theirs})
+    cluster(tmp_path, {0: settings_log("aab"), 1: settings_log("aac")})
     code, out, _ = diff(tmp_path)
     assert code == 0
     assert "the controllers' quorum decides" in " ".join(out.split())
@@ -275,13 +274,11 @@ def test_quorum_decides_where_metadata_logs_part(diff: Run, tmp_path: Path) -> N
 
 
 def test_a_fork_is_worse_than_what_the_quorum_decides(diff: Run, tmp_path: Path) -> None:
-    ours, theirs = f"{AB} c@2/e1", f"{AB} f@2/e2"
-    topics = ("__cluster_metadata", "t")
     cluster(
         tmp_path,
         {
-            0: [replica(ours, epochs="0:0 1:2", topic=topic) for topic in topics],
-            1: [replica(theirs, epochs="0:0 2:2", topic=topic) for topic in topics],
+            0: [settings_log("aab"), replica(f"{AB} c@2/e1", epochs="0:0 1:2")],
+            1: [settings_log("aac"), replica(f"{AB} f@2/e2", epochs="0:0 2:2")],
         },
     )
     code, out, _ = diff(tmp_path)
@@ -371,7 +368,7 @@ def test_copies_that_agree_do_not_hide_that_a_start_deletes_one(diff: Run, tmp_p
     assert text.startswith("t-0: NOT SOUND: broker 0: its next start deletes every segment; 2 rep")
     assert "A4 do not start broker 0 yet" in text
     assert re.search(r"1 +broker 1 .* nothing +loses nothing committed", out)
-    assert re.search(r"2 +broker 0 .* 2 committed records +loses committed records", out)
+    assert re.search(r"2 +broker 0 .* 2 committed records +loses committed ones", out)
 
 
 def test_a_broker_that_does_not_come_up_is_named(diff: Run, tmp_path: Path) -> None:

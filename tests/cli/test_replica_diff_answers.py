@@ -248,7 +248,7 @@ def test_a_lagging_copy_that_lacks_committed_records_must_not_be_elected(
     cluster(tmp_path, {0: long, 1: replica(AB, high_watermark=2)})
     answer, out = diff(tmp_path, "--topic", "t")
     assert answer == code
-    assert "loses committed records: do not" in out
+    assert "loses committed ones: do not" in out
     assert "if elected, it loses 1 committed record" in headline(out)
     found = document(diff, tmp_path)
     assert severities(found, "KL-502") == severities(found, "KL-520") == {severity}

@@ -57,7 +57,7 @@ def corpus(clusters: int) -> Path:
 def _written(folder: Path, scratch: Path, clusters: int) -> Iterable[str]:
     """Write each state below a folder; yield its arguments, relative to the folder."""
     for name in captures.states():
-        shutil.copytree(captures.path(name), folder / "captures" / name, symlinks=True)
+        shutil.copytree(captures.path(name), folder / f"captures/{name}", symlinks=True)
         yield f"captures/{name}"
     for fault in FAULTS:
         path = faulty_copy(fault, base_of(fault, "1"), folder / "faults" / fault.id)

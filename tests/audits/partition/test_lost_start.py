@@ -106,7 +106,7 @@ def test_without_a_metadata_log_nobody_knows_the_policy(disk: Path) -> None:
 def test_a_follower_of_a_leader_that_lost_its_beginning_is_no_witness(disk: Path) -> None:
     """It adopts the start and checkpoints it; the cleaner deletes the segment a moment later.
 
-    A broker refuses DeleteRecords for such a topic (``tests/live/test_compacted_starts.py``).
+    A broker refuses DeleteRecords for such a topic (POLICY_VIOLATION).
     """
     checkpoint = disk / "log-start-offset-checkpoint"
     checkpoint.write_text("0\n2\nrecords-deleted 0 45\ncompacted 0 29\n")
