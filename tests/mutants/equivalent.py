@@ -482,7 +482,7 @@ EQUIVALENT: Final = (
         reason="there is one",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/election/metadata_log.py",
+        path="kafkalog_reader/audits/election/metadata_replay.py",
         line="yield from zip(*columns, strict=True)",
         changed="yield from zip(*columns, strict=False)",
         reason="columns of one batch of rows have the same length",
