@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -43,6 +44,18 @@ def _interruptible() -> None:
     """Restore SIGINT, which a shell without job control ignores for background processes."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _logging_is_left_alone() -> Iterator[None]:
+    """Fail the test that silences the log for all later tests, instead of those."""
+    ours = logging.getLogger("kafkalog_reader")
+    before = (logging.root.manager.disable, ours.propagate, ours.disabled)
+    yield
+    after = (logging.root.manager.disable, ours.propagate, ours.disabled)
+    logging.disable(before[0])
+    ours.propagate, ours.disabled = before[1:]
+    assert after == before, "this test changed logging and did not restore it"
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,6 @@ COMMANDS: Final = (
 def answers(corpus: Path, states: list[str], output: IO[str]) -> None:
     """Write what each command says of each state; paths are relative to the corpus."""
     os.chdir(corpus)
-    logging.disable(logging.CRITICAL)
     for state in states:
         for command in COMMANDS:
             ended, text = _asked(*command, *_arguments(state))
@@ -63,6 +62,7 @@ def _asked(program: str, *arguments: str) -> tuple[int, str]:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.CRITICAL)
     folder, part, parts, written = sys.argv[1:]
     all_states = Path(folder, "paths.txt").read_text().splitlines()
     with Path(written).open("w") as to:
