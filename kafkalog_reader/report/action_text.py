@@ -32,9 +32,9 @@ def action_lines(
     yield ()
     yield (Span("  What to do:", Style.STRONG),)
     for action in actions:
-        beginning = (Span(action.code.ljust(4), Style.ATTENTION),)
+        beginning = (Span("→ ", Style.ATTENTION),)
         text = f"{action.text} ({', '.join(action.codes)})"
-        yield from wrapped(text, columns, indent=4, hanging=4, beginning=beginning)
+        yield from wrapped(text, columns, indent=4, hanging=2, beginning=beginning)
         for command in action.commands:
             yield from command_lines(command, columns)
 

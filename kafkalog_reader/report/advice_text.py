@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.newest_leader import (
@@ -223,7 +222,7 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         if rebuilt := _rebuilt(audit):
             text = (
                 f"With the files as they are, {_lowered(leads)} leads, committed records are lost. "
-                f"{_capitalised(listed(rebuilt))} ({REBUILD_INDEX} below). Save what would be lost "
+                f"{_capitalised(listed(rebuilt))} (below). Save what would be lost "
                 "first all the same."
             )
     elif worst.lacking.known and not best.lacking.known and _is_longest(audit, worst.candidate):

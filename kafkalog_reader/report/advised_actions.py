@@ -34,6 +34,7 @@ from kafkalog_reader.audits.comparison.compared_replicas import Comparison, NotC
 from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.epoch_advice import files_to_write, may_happen
+from kafkalog_reader.audits.partition.freeze import may_freeze
 from kafkalog_reader.audits.partition.partition_audit import outvoted_copies
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.broker_words import joined_names
@@ -52,8 +53,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
-_NOT_FIRST: Final = frozenset({LET_BEST_LEAD, SET_NO_OFFSET_YET, SET_GROUP_OFFSET, NOTHING_TO_DO})
-"""Actions that the order of starts takes, or that come after it."""
+_NOT_FIRST: Final = frozenset(
+    {FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD, SET_NO_OFFSET_YET, SET_GROUP_OFFSET, NOTHING_TO_DO}
+)
+"""Actions that are steps of a plan, or that come after it."""
 _URGENCY: Final = {code: place for place, code in enumerate(ACTIONS)}
 
 
@@ -161,10 +164,7 @@ def _is_pointless(audit: PartitionAudit, code: str, found: Sequence[Finding]) ->
         return audit.is_only_replica or is_complete(audit)
     if code == SUPPLY_WHAT_IS_MISSING:
         return is_complete(audit)
-    return code == FORBID_UNCLEAN_ELECTION and (
-        audit.merge is not None
-        or (audit.membership is not None and len(audit.membership.replicas) == 1)
-    )
+    return code == FORBID_UNCLEAN_ELECTION and not may_freeze(audit)
 
 
 def listed_actions(

@@ -93,22 +93,11 @@ def forbid_command(topic: str, bootstrap: str) -> str:
 
 
 def freeze_commands(topic: str, *, has_zookeeper: bool) -> tuple[str, ...]:
-    """Forbid unclean elections in a running cluster, and in one whose brokers are all stopped."""
-    command = forbid_command(topic, f"--bootstrap-server {BROKERS}")
-    if has_zookeeper:
-        return (
-            f"# while brokers run (before release 2.5, --zookeeper {ZOOKEEPER} in place of "
-            "--bootstrap-server):",
-            command,
-            "# while no broker runs: unclean.leader.election.enable=false in the server.properties "
-            "of all brokers",
-        )
+    """Forbid unclean elections in a running cluster; in a stopped one, a plan has the step."""
+    older = f", with --zookeeper {ZOOKEEPER} before release 2.5" if has_zookeeper else ""
     return (
-        "# while brokers run:",
-        command,
-        "# while only the controllers run (not before release 3.9: there, controllers hold no "
-        "unclean election by themselves):",
-        forbid_command(topic, f"--bootstrap-controller {CONTROLLERS}"),
+        f"# while brokers run{older}:",
+        forbid_command(topic, f"--bootstrap-server {BROKERS}"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import FORBID_UNCLEAN_ELECTION, FORCE_RECOVERY
+from kafkalog_reader.audits.catalogue.actions import FORCE_RECOVERY
 from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_WILL_SET_ASIDE
 from kafkalog_reader.audits.plan.plan_basis import UNCLEAN_ELECTION
 from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_9
@@ -43,7 +43,6 @@ from kafkalog_reader.report.plan_step import (
     salvage_command,
 )
 from kafkalog_reader.report.shell_word import shell_word
-from kafkalog_reader.report.spans import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,7 +100,7 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
         return
     yield from directory_steps(plan)
     yield from quorum_steps(plan)
-    if (plan.is_ordered and not plan.is_one_broker) or plan.unsafe_quorums:
+    if (plan.is_ordered and not plan.is_one_broker) or plan.unsafe_quorums or plan.freezing:
         yield _zookeeper(plan) if plan.has_zookeeper else _controllers(plan)
     yield from file_steps(plan)
     for number, start in enumerate(plan.order.starts):
@@ -110,11 +109,11 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
         yield _start(plan, number, start)
     if plan.empty_directories:
         yield empty_directory_step(plan)
-    if plan.freezing:
-        yield _unfreeze(plan)
     yield from reassignment_steps(plan)
     if plan.moved_back:
         yield _preferred(plan.moved_back)
+    if plan.freezing:
+        yield _unfreeze(plan)
 
 
 def _save(plan: Plan) -> Iterator[PlanStep]:
@@ -407,16 +406,8 @@ def _unfreeze(plan: Plan) -> PlanStep:
             f"kafka-configs.sh --bootstrap-server {BROKERS} --alter --entity-type topics "
             f"--entity-name {shell_word(topic)} {change}"
         )
-    others = sorted({name.rpartition("-")[0] for name in plan.advised} - {*plan.freezing})
-    texts: tuple[str, ...] = ()
-    if others:
-        texts = (
-            f"If you also forbade unclean elections of {listed([*map(shown, others)])}, as "
-            f"replica-diff says ({FORBID_UNCLEAN_ELECTION}), restore that in the same way.",
-        )
     return PlanStep(
         kind=StepKind.UNFREEZE,
         title="Restore the configuration of the topics, or leave unclean elections forbidden",
-        texts=texts,
         commands=tuple(commands),
     )

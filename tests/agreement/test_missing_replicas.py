@@ -132,7 +132,7 @@ def test_without_the_leaders_copy_no_claim_is_about_more_than_what_was_supplied(
         assert "KL-012 HIGH" in text
         assert "broker 0 leads: what was supplied may lack records" in text
     assert "NOT SUPPLIED: no copy of broker 0 was supplied" in diff
-    assert "A5 supply a copy of broker 0 first" in diff
+    assert "→ supply a copy of broker 0 first" in diff
     assert "what broker 0 may hold: no copy was supplied" in diff
     # KL-524 says by the same checkpoint that offset 3 was committed
     assert "offset 3 was committed according to the high-watermark checkpoint of broker 2" in verify
@@ -331,7 +331,7 @@ def test_an_action_names_the_broker_that_has_no_folder(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     _, diff, _ = said_by(the_only_copy_left(tmp_path / "evidence"), capfd)
-    assert "A4 do not start brokers 1 and 2 yet" in diff
+    assert "→ do not start brokers 1 and 2 yet" in diff
 
 
 def test_a_partition_that_the_metadata_log_does_not_have_is_on_no_other_broker(

@@ -1,4 +1,4 @@
-"""The ranks of elections, action A5 and the plan name the same leader."""
+"""The ranks of elections, what to do and the plan name the same leader."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_ranks_advice_and_plan_name_one_leader(
     (choice,) = json.loads(said(kafkalog, ["plan", root, "--format", "json"], capfd))["partitions"]
     assert choice["leader"] == first
     text = " ".join(said(replica_diff, [root], capfd).split())
-    for named in re.findall(r"A5 (.*?) should lead", text):
+    for named in re.findall(r"→ (?:one of )?(brokers? [^→]*?) should lead", text):
         assert str(first) in re.findall(r"\d+", named)
 
 
@@ -71,8 +71,8 @@ def test_the_copy_with_a_hole_is_the_one_to_move_aside(
     content = log.read_bytes()
     log.write_bytes(content[:69] + content[138:])  # one batch of 69 bytes
     text = " ".join(said(replica_diff, [str(root)], capfd).split())
-    assert "A5 one of brokers 0 and 1 should lead" in text
-    assert "A6 while broker 2 is stopped, move the partition directory aside" in text
+    assert "→ one of brokers 0 and 1 should lead" in text
+    assert "→ while broker 2 is stopped, move the partition directory aside" in text
     assert f"mv {root}/broker-2/t-0" in text.replace("\\ ", "")
     assert f"mv {root}/broker-1/t-0" not in text.replace("\\ ", "")
     planned = said(kafkalog, ["plan", str(root), "--elect", "t-0=2", "--format", "json"], capfd)

@@ -19,12 +19,14 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import kafkalog_reader
 from fixtures import captures
 from fixtures.builder import cluster, replica
 from fixtures.builder.metadata_log import settings_log
 from kafkalog_reader.cli.main import kafkalog
+from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 
@@ -366,7 +368,7 @@ def test_copies_that_agree_do_not_hide_that_a_start_deletes_one(diff: Run, tmp_p
     assert code == 1
     text = " ".join(out.split())
     assert text.startswith("t-0: NOT SOUND: broker 0: its next start deletes every segment; 2 rep")
-    assert "A4 do not start broker 0 yet" in text
+    assert "→ do not start broker 0 yet" in text
     assert re.search(r"1 +broker 1 .* nothing +loses nothing committed", out)
     assert re.search(r"2 +broker 0 .* 2 committed records +loses committed ones", out)
 
@@ -600,8 +602,12 @@ def test_with_zookeeper_no_controller_runs_before_the_first_broker(
         path.write_text(text)
     _, out, _ = diff(root, "--topic", "t")
     assert "--bootstrap-controller" not in out
-    assert "unclean.leader.election.enable=false in the server.properties" in " ".join(
+    assert "with --zookeeper ZOOKEEPER:2181 before release 2.5" in " ".join(
         out.replace("# ", "").split()
+    )
+    planned = CliRunner().invoke(plan_command, [str(root), "--topic", "t"], standalone_mode=False)
+    assert "unclean.leader.election.enable=false into the server.properties" in " ".join(
+        planned.output.split()
     )
 
 
@@ -613,10 +619,9 @@ def test_unknown_rule_is_refused_with_the_nearest(diff: Run) -> None:
 
 def test_actions_of_a_fork_freeze_first(diff: Run) -> None:
     _, out, _ = diff(S3_2, "--topic", "t")
-    assert out.index("A16 freeze") < out.index("A5  one of brokers 1 and 2 should lead")
+    assert out.index("→ freeze") < out.index("→ one of brokers 1 and 2 should lead")
     assert "kafka-configs.sh --bootstrap-server HOST:9092 --alter" in out
-    assert "kafka-configs.sh --bootstrap-controller CONTROLLER:9093 --alter" in out
-    assert out.count("--add-config unclean.leader.election.enable=false") == 2
+    assert out.count("--add-config unclean.leader.election.enable=false") == 1
     _, out, _ = diff(captures.path("s1/shrunk"), "--topic", "t")
     assert "What to do" not in out
 
@@ -711,4 +716,4 @@ def test_without_permission_no_copy_is_moved(
     code, out, _ = diff(root, "--topic", "t")
     assert code == 2
     listed = out[out.index("What to do:") :]
-    assert re.findall(r"^    (A\d+) ", listed, re.MULTILINE) == ["A25"]
+    assert re.findall(r"^    → (\w+)", listed, re.MULTILINE) == ["if"]

@@ -54,25 +54,19 @@ SAVE_RECORDS: Final = action(
 FORBID_UNCLEAN_ELECTION: Final = action(
     "A16",
     "forbid-unclean-election",
-    short="freeze: forbid unclean election of this topic until the choice is made; if every broker "
-    "is stopped, before the first one starts",
+    short="freeze: while brokers run, forbid unclean election of this topic until the choice is "
+    "made; while every broker is stopped, a step of kafkalog plan does it",
     explanation="With unclean.leader.election.enable=true the controller elects a replica "
     "outside the in-sync set as soon as no other replica is alive, and every follower then "
-    "truncates to it. kafkalog plan forbids it where its order of starts needs that; the unclean "
-    "elections of a plan are held by command, which the setting does not prevent.",
+    "truncates to it. The unclean elections of a plan are held by command, which "
+    "the setting does not prevent.",
     warnings=(
         "The setting does not stop an election of a replica that is in the in-sync set and has "
         "lost its records.",
-        "Only a running controller takes it: while every broker is stopped, start the controllers "
-        "alone. With ZooKeeper, the controller is a broker: put the setting into the "
-        "server.properties of all brokers before the first one starts.",
+        "Before release 3.9, KRaft controllers hold no unclean election by themselves, and the "
+        "setting changes nothing.",
     ),
-    command="# while brokers run:\n"
-    "kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-type topics "
-    "--entity-name TOPIC --add-config unclean.leader.election.enable=false\n"
-    "# while only the controllers run (not before release 3.9: there, controllers hold no unclean "
-    "election by themselves):\n"
-    "kafka-configs.sh --bootstrap-controller CONTROLLER:9093 --alter --entity-type topics "
+    command="kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-type topics "
     "--entity-name TOPIC --add-config unclean.leader.election.enable=false",
 )
 SUPPLY_WHAT_IS_MISSING: Final = action(

@@ -182,9 +182,9 @@ REPLICA_DIRECTORY_MISSING: Final = rule(
     "metadata log, name the partition, but it has no directory. Where the metadata log assigns it "
     "to other brokers, it is KL-309. A copy of single partitions looks the same. Critical if no "
     "supplied folder has the partition and records may have been committed; low if only part of "
-    "the log directory was supplied. Where a renamed folder is found, its name is to be restored "
-    "(A40); one that a start deletes is moved aside first (A53); where no copy is left, look for "
-    "one elsewhere (A36).",
+    "the log directory was supplied. Where a renamed folder is found, its name is to be restored; "
+    "one that a start deletes is moved aside first; where no copy is left, look for one "
+    "elsewhere.",
     start="The broker creates an empty replica.",
     election="An empty replica that is still in the in-sync set can be elected, and then the other "
     "replicas truncate to nothing.",

@@ -68,7 +68,7 @@ LAGGING_REPLICA: Final = rule(
     "epochs. Information if its election loses no record that is known to be committed. Medium if "
     "it does, but Kafka does not elect it by itself, because it is outside the in-sync replicas, "
     "or if it only looks short, because it was copied from a running broker: another replica "
-    "should lead (A5). High otherwise: it leads if its broker starts first (A16).",
+    "should lead. High otherwise: it leads if its broker starts first.",
     start=NO_EFFECT,
     election="If it is elected, the records that it lacks are lost; some may be committed.",
     reader=NO_EFFECT,

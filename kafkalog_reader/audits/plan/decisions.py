@@ -10,6 +10,7 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     REPLICA_DIRECTORY_MISSING,
 )
 from kafkalog_reader.audits.integrity.damage import is_severe
+from kafkalog_reader.audits.partition.freeze import is_frozen
 from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.deleted_topic import DeletedPartition, deleted_partition
 from kafkalog_reader.audits.plan.files_first import FilesFirst, files_first, of_files
@@ -63,6 +64,7 @@ class Decisions:
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
         self._advised: set[str] = set()
+        self._frozen: set[str] = set()
         self._files_first: list[FilesFirst] = []
         self._misnamed: set[str] = set()
         self._exchanged = ""
@@ -108,6 +110,8 @@ class Decisions:
         end = max(each.log_end for each in audit.everyone)
         self._take(own, name, end=end)
         self._lost_already += lost_already(audit, own)
+        if is_frozen(audit, own):
+            self._frozen.add(audit.topic or "")
         if audit.misnamed:
             self._misnamed.add(name)
         if self._no_plan:
@@ -220,6 +224,7 @@ class Decisions:
                 has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
                 is_without_metadata=0 not in self._meta_versions and not self._has_metadata_log,
                 advised=frozenset(self._advised),
+                frozen=frozenset(self._frozen),
                 exchanged=self._exchanged,
                 older_disks={} if self._knows_topics else self._newest.older_disks(),
                 running=tuple(self._newest.running()),

@@ -107,13 +107,17 @@ class Plan(PlanBasis):
     def freezing(self) -> tuple[str, ...]:
         """Topics whose unclean election must be disabled before any start.
 
-        There, a copy that must not lead runs before one that may: only the ISR prevents its
-        election. Before 3.9, a KRaft controller holds no unclean election by itself, whatever the
-        setting (KAFKA-12670).
+        There, a copy that must not lead runs before one that may, and only the ISR prevents its
+        election; or what an unclean election would lose must not depend on a leader that stays up.
+        Before 3.9, a KRaft controller holds no unclean election by itself, whatever the setting
+        (KAFKA-12670).
         """
         settled = {each.choice.name for start in self.order.starts for each in start.settled}
         exposed = {c.topic for c in self.choices if c.others and c.name not in settled}
-        if len(self.order.starts) == 1 or self.releases.before(KAFKA_3_9):
+        if len(self.order.starts) == 1:
+            exposed = set()
+        exposed |= self.frozen
+        if self.is_one_broker or self.releases.before(KAFKA_3_9):
             return ()
         return tuple(sorted(t for t in exposed if self.unclean_election(t) != "false"))
 
@@ -148,7 +152,7 @@ class Plan(PlanBasis):
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.reassigned or any(c.refetching or c.epoch_rows for c in self.choices)
         of_nodes = self.missing_directories or self.unsafe_quorums or self.empty_directories
-        first = self.merged or self.waits_for_files or of_nodes
+        first = self.merged or self.waits_for_files or of_nodes or self.freezing
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
     @cached_property

@@ -44,6 +44,7 @@ class PlanBasis:
         has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
         is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         advised: partitions about which ``replica-diff`` prints what to do before a start.
+        frozen: topics of which an unclean election would lose records.
         exchanged: which paths were given with each other's node ids: the labels are wrong, or the
             disks of brokers are exchanged; empty if none were.
         older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
@@ -64,6 +65,7 @@ class PlanBasis:
     has_zookeeper: bool = False
     is_without_metadata: bool = False
     advised: frozenset[str] = frozenset()
+    frozen: frozenset[str] = frozenset()
     exchanged: str = ""
     older_disks: Mapping[int, OlderDisk] = field(default_factory=dict)
     running: tuple[int, ...] = ()
