@@ -53,15 +53,15 @@ reach: check-test $(VENV)/.test $(VENV)/.coverage  ## measure for `make affected
 quick-selection: check-test $(VENV)/.test $(VENV)/.coverage  ## choose anew what `make quick` runs, after it has measured what changed
 	$(RUN) -m tests.chosen.selection
 
+# Runs two halves at the same time and prefixes each line with its half, as `oracle` does.
 test: check-test $(VENV)/.test  ## run every test, including real brokers; twelve minutes on two cores
-	$(RUN) -m pytest
+	@$(RUN) -m tests.halves test
 
 same: check-test $(VENV)/.test  ## compare what every command says of some 800 states with the commit BASE
 	@$(RUN) -m tests.same --base $(BASE)
 
-# Runs two halves at the same time and prefixes each line with its half.
 oracle: check-test $(VENV)/.test  ## run the remaining scenarios on real brokers
-	@$(RUN) -m tests.oracle
+	@$(RUN) -m tests.halves oracle
 
 both-sources: check-test $(VENV)/.test  ## compare all option combinations with Spark's Kafka source; half an hour
 	KAFKALOG_EVERY_CASE=1 $(RUN) -m pytest -m oracle -v tests/oracle/test_both_sources.py

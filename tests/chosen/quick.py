@@ -80,7 +80,7 @@ def run_halves(
         seconds: what the files take, where it is known.
         options: of pytest.
     """
-    from tests.oracle.__main__ import run
+    from tests.halves import run
 
     command = [sys.executable, "-m", "pytest", "-q", "-m", MEASURED_RUN, *options]
     names = ("first half", "second half")

@@ -1,7 +1,7 @@
-"""``python -m tests.oracle`` runs all tests on real brokers that ``make test`` leaves out.
+"""``python -m tests.halves``: a run of the tests as two processes at once, on two cores.
 
-Two halves run at once, because brokers wait more than they work. Their output appears line by line,
-after the name of the half. The end of what a failed half printed appears once more at the very end.
+Their output appears line by line, after the name of the half. The end of what a failed half printed
+appears once more at the very end.
 """
 
 from __future__ import annotations
@@ -20,16 +20,25 @@ from fixtures.progress import DESCRIPTOR
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-PYTEST: Final = (sys.executable, "-m", "pytest", "-m", "oracle", "-v")
-FIRST: Final = tuple(
-    f"tests/oracle/test_{name}.py"
-    for name in ("recovery", "streams", "metadata_starts", "younger_controllers")
-)
-"""Together they take about as long as all others."""
-HALVES: Final = {
-    "starts and streams": (*PYTEST, *FIRST),
-    "others": (*PYTEST, *(f"--ignore={path}" for path in FIRST)),
+PYTEST: Final = (sys.executable, "-m", "pytest")
+RUNS: Final = {
+    "test": (
+        "spark and brokers",
+        ("spark", "live", "notebooks", "oracle", "test_readme.py", "fixtures", "io", "report"),
+    ),
+    "oracle": (
+        "starts and streams",
+        tuple(
+            f"oracle/test_{name}.py"
+            for name in ("recovery", "streams", "metadata_starts", "younger_controllers")
+        ),
+    ),
 }
+"""By run, the name of its first half and what it runs; that takes about as long as all others.
+
+Whatever uses Spark is in the same half, which starts it once.
+"""
+OPTIONS: Final = {"test": (), "oracle": ("-m", "oracle", "-v")}
 INTERRUPTED: Final = 130
 _REPEATED: Final = 150
 """Lines of a failed half that are printed again: the other half may have printed a lot since."""
@@ -117,6 +126,16 @@ def run(commands: Mapping[str, Sequence[str]], output: TextIO) -> int:
     return next((abs(status) for status in statuses if status), 0)
 
 
+def halves(name: str) -> dict[str, Sequence[str]]:
+    """The commands of a run: every test is in one of the two."""
+    first, paths = RUNS[name]
+    command = (*PYTEST, *OPTIONS[name])
+    return {
+        first: (*command, *(f"tests/{path}" for path in paths)),
+        "others": (*command, *(f"--ignore=tests/{path}" for path in paths)),
+    }
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(run(HALVES, sys.stdout))
+    sys.exit(run(halves(sys.argv[1]), sys.stdout))

@@ -1,4 +1,4 @@
-"""``make oracle`` prints output as it appears, and ends with the status of its halves."""
+"""A run in two halves prints output as it appears, and ends with the status of its halves."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.oracle.__main__ import run
+from tests.halves import RUNS, halves, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[1]
 
 
 def python(code: str) -> Sequence[str]:
@@ -69,7 +69,7 @@ def test_lines_come_as_they_are_reported_with_the_half_in_front(tmp_path: Path) 
         "print('second')"
     )
     code = (
-        "import sys; from tests.oracle.__main__ import run\n"
+        "import sys; from tests.halves import run\n"
         f"sys.exit(run({{'a': (sys.executable, '-c', {asking!r})}}, sys.stdout))"
     )
     with subprocess.Popen(python(code), stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
@@ -92,7 +92,7 @@ def test_what_scenarios_tell_is_shown_although_pytest_keeps_their_output(tmp_pat
 
 def test_interrupted_run_ends_both_halves() -> None:
     code = (
-        "import sys; from tests.oracle.__main__ import run\n"
+        "import sys; from tests.halves import run\n"
         "command = (sys.executable, '-c', 'import time; print(1, flush=True); time.sleep(60)')\n"
         "sys.exit(run({'a': command, 'b': command}, sys.stdout))"
     )
@@ -103,3 +103,19 @@ def test_interrupted_run_ends_both_halves() -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
     assert time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_test_is_in_one_half(name: str) -> None:
+    first, second = halves(name).values()
+    chosen = {each for each in first if each.startswith("tests/")}
+    left_out = {each.removeprefix("--ignore=") for each in second if each.startswith("--ignore=")}
+    assert chosen == left_out
+    assert all((ROOT / each).exists() for each in chosen)
+    marked = "mark.spark"
+    using = {path for path in (ROOT / "tests").rglob("test_*.py") if marked in path.read_text()}
+    if name == "test":
+        assert all(
+            any(path.is_relative_to(ROOT / each) for each in chosen)
+            for path in using - {Path(__file__)}
+        )
