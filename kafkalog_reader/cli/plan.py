@@ -191,7 +191,7 @@ def _decide(
     from kafkalog_reader.audits.tables.findings import audited
     from kafkalog_reader.audits.tables.root_units import RootUnit
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
-    from kafkalog_reader.report.advised_actions import is_advised
+    from kafkalog_reader.report.advised_actions import first_acts
     from kafkalog_reader.salvage.merge_trial import with_merge_outcome
 
     units = list(registry.table("findings").units(evidence, request))
@@ -206,5 +206,5 @@ def _decide(
                 continue
             for audit, found in audited(unit, request, progress):
                 merged = with_merge_outcome(audit, found)
-                decisions.add(merged, found, unit, is_advised=is_advised(merged, found))
+                decisions.add(merged, found, unit, acts=first_acts(merged, found))
                 ended.add(found, "" if audit.is_metadata else audit.reason)

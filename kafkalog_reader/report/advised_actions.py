@@ -36,11 +36,12 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.epoch_advice import files_to_write, may_happen
 from kafkalog_reader.audits.partition.freeze import may_freeze
 from kafkalog_reader.audits.partition.partition_audit import outvoted_copies
+from kafkalog_reader.audits.plan.act import Act
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.broker_words import joined_names
 from kafkalog_reader.report.action_commands import commands_of
 from kafkalog_reader.report.advice_text import expected_election
-from kafkalog_reader.report.before_start import is_complete, until_text
+from kafkalog_reader.report.before_start import before_texts, is_complete, until_text
 from kafkalog_reader.report.lead_text import lead_text, may_move
 from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.salvage.one_sided import one_sided_ranges
@@ -54,9 +55,17 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 _NOT_FIRST: Final = frozenset(
-    {FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD, SET_NO_OFFSET_YET, SET_GROUP_OFFSET, NOTHING_TO_DO}
+    {
+        COMPARE_REPLICAS,
+        FORBID_UNCLEAN_ELECTION,
+        LET_BEST_LEAD,
+        NOTHING_TO_DO,
+        SET_GROUP_OFFSET,
+        SET_NO_OFFSET_YET,
+        SUPPLY_WHAT_IS_MISSING,
+    }
 )
-"""Actions that are steps of a plan, or that come after it."""
+"""Actions that a plan says by itself, or that come after it."""
 _URGENCY: Final = {code: place for place, code in enumerate(ACTIONS)}
 
 
@@ -180,9 +189,21 @@ def listed_actions(
     return actions
 
 
-def is_advised(audit: PartitionAudit, found: Sequence[Finding]) -> bool:
-    """Whether ``action_lines`` has something to do before a start, besides choosing a leader."""
-    return any(each.code not in _NOT_FIRST for each in listed_actions(audit, found))
+def first_acts(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[Act, ...]:
+    """What ``action_lines`` has to do before a start, without what a plan has as steps."""
+    name = f"{audit.topic}-{audit.partition}"
+    return tuple(
+        Act(text=text, commands=each.commands, codes=each.codes, partitions=(name,))
+        for each in listed_actions(audit, found)
+        if each.code not in _NOT_FIRST
+        and (text := _before_text(audit, found) if each.code == DO_NOT_START else each.text)
+    )
+
+
+def _before_text(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """What "do not start yet" is to wait for; empty if that is a step of the plan."""
+    asking = [each for each in found if each.severity in "CH" and DO_NOT_START in each.actions]
+    return "; ".join(before_texts(audit, asking))
 
 
 def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAudit]:

@@ -29,7 +29,7 @@ _LOST_ENDS: Final = codes_with(Role.LOST_END)
 
 def until_text(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     """The end of "do not start yet": what to do first, and that the start comes then."""
-    first = [*_before(audit, found)] or ["do what follows here"]
+    first = [*_listed(audit), *before_texts(audit, found)] or ["do what follows here"]
     if len(first) == 1 and all(each.code == REPLICA_DIRECTORY_MISSING for each in found):
         first = ["start a copy that has the records, and let it lead"]
     return f"first {'; '.join(first)}; then start as `kafkalog plan` says"
@@ -49,11 +49,16 @@ def keep_commands(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> I
         yield archive_command(audit, replica)
 
 
-def _before(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:
+def _listed(audit: PartitionAudit) -> Iterator[str]:
+    """What is above in the same output; a plan has it as steps."""
     if lists_saving(audit):
         yield "save what is listed above"
     elif audit.merge is not None:
         yield "make the sound log above"
+
+
+def before_texts(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:
+    """What to do before brokers start whose start destroys something."""
     if audit.is_misplaced:
         yield put_back_text(audit)
     for replica, recovery in _torn(audit):

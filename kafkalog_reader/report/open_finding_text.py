@@ -12,12 +12,12 @@ from kafkalog_reader.format.broker_words import joined
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines, to_do_lines
 from kafkalog_reader.report.plan_step import brokers_text
-from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.plan.act import Act
     from kafkalog_reader.audits.plan.open_finding import OpenFinding
     from kafkalog_reader.audits.plan.plan import Plan
 
@@ -28,8 +28,9 @@ _GROUPS: Final = 6
 """Maximum paragraphs; ``--format json`` has all, as for what follows."""
 _SHOWN: Final = 10
 """Maximum findings of one paragraph, and names of their partitions."""
+_ACTS: Final = 6
 _COMMANDS: Final = 4
-"""Maximum commands about single partitions."""
+"""Maximum acts, and commands of one."""
 
 
 def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
@@ -122,30 +123,32 @@ def several_text(names: Sequence[str]) -> str:
 
 
 def _more_lines(plan: Plan, columns: int) -> Iterator[Line]:
-    """The commands that print what to do first; without any, what the worst finding means."""
+    """What to do because of them before a start; if nothing, what the worst one means."""
     of_partitions = [each for each in plan.open_findings if each.log_directory is None]
-    others = [each for each in of_partitions if not _is_supplied_first(each)]
-    names = list(dict.fromkeys(each.name for each in others if each.name in plan.advised))
-    is_missing = not others
-    is_next = not plan.has_work and plan.choices and not plan.unanswered
+    is_missing = all(map(_is_supplied_first, of_partitions))
+    is_next = not plan.has_work and plan.choices and not plan.unanswered and not is_missing
     start = ""
-    if is_next:
-        start = f"start {brokers_text(plan.brokers)}{'' if plan.is_one_broker else ' in any order'}"
-    if not names or not (plan.choices or plan.brokers) or is_missing:
-        yield (Span(f"What it means: kafkalog explain {plan.open_findings[0].code}"),)
-        if start and len(of_partitions) == len(plan.open_findings) and not is_missing:
-            yield from wrapped(f"{start.capitalize()}.", columns, hanging=0)
-        return
-    then = f"; then {start}" if start else ""
-    text = f"Before you start a broker, do what this prints{then}:"
-    yield from wrapped(text, columns, hanging=0)
-    links = ("--follow-links",) if plan.follow_links else ()
-    for name in names[:_COMMANDS]:
-        topic, _, partition = name.rpartition("-")
-        words = (
-            "replica-diff", *plan.paths, *links, *plan.options,
-            "--topic", topic, "--partition", partition,
-        )  # fmt: skip
-        yield from command_lines(" ".join(map(shell_word, words)), columns, indent=2)
-    if len(names) > _COMMANDS:
-        yield (Span(f"  ... {len(names) - _COMMANDS:,} more partitions (--format json)"),)
+    if is_next and len(of_partitions) == len(plan.open_findings):
+        order = "" if plan.is_one_broker else " in any order"
+        start = f"tart {brokers_text(plan.brokers)}{order}."
+    if acts := plan.first_acts:
+        which = "that broker starts" if plan.is_one_broker else "a broker starts"
+        yield (Span(f"Before {which}:"),)
+        for act in acts[:_ACTS]:
+            yield from _act_lines(act, columns)
+        if len(acts) > _ACTS:
+            yield (Span(f"  ... {len(acts) - _ACTS:,} more (--format json)"),)
+    yield (Span(f"What it means: kafkalog explain {plan.open_findings[0].code}"),)
+    if start:
+        yield from wrapped(f"{'Then s' if acts else 'S'}{start}", columns, hanging=0)
+
+
+def _act_lines(act: Act, columns: int) -> Iterator[Line]:
+    about = f"{shown(partitions_text(act.partitions))}: "
+    beginning = (Span("→ ", Style.ATTENTION),)
+    yield from wrapped(f"{about}{act.text}", columns, indent=2, hanging=2, beginning=beginning)
+    for command in act.commands[:_COMMANDS]:
+        yield from command_lines(command, columns, indent=6)
+    if len(act.commands) > _COMMANDS:
+        left = len(act.commands) - _COMMANDS
+        yield (Span(f"      ... {left:,} more commands (--format json)"),)

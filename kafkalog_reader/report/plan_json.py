@@ -75,6 +75,15 @@ def plan_object(plan: Plan) -> dict[str, Any]:
             }
             for each in plan.open_findings
         ],
+        "before": [
+            {
+                "text": each.text,
+                "partitions": list(each.partitions),
+                "commands": list(each.commands),
+                "codes": list(each.codes),
+            }
+            for each in plan.first_acts
+        ],
         "steps": [_step(number, step) for number, step in enumerate(plan_steps(plan), 1)],
     }
 

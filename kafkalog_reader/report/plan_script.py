@@ -140,6 +140,9 @@ def _body(plan: Plan) -> Iterator[str]:
             yield _say(text)
             yield from map(_say, way_out_commands(plan, each))
     yield from map(_say, open_finding_texts(plan))
+    for act in plan.first_acts:
+        yield _say(f"Before a broker starts: {act.text}")
+        yield from (_say(f"  {command}") for command in act.commands)
     if plan.unanswered or plan.open_findings:
         yield f"go_on {_quoted('These steps do not settle that. Go on anyway?')}"
     if plan.deleted:

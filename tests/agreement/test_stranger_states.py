@@ -344,7 +344,11 @@ def test_what_must_not_start_yet_says_what_comes_first(tmp_path: Path) -> None:
     assert "first copy the folder of broker 0, because its start cuts 521 bytes" in compared
     assert "look for another copy of offsets 115 to 119 (a backup," in compared
     assert "then start as `kafkalog plan` says" in compared
-    assert "then start broker 0: replica-diff" in said.text(plan_command)
+    planned = said.text(plan_command)
+    assert "Before that broker starts: → java-producer-0: copy the folder of broker 0," in planned
+    assert "look for another copy of offsets 115 to 119 (a backup," in planned
+    assert planned.index("tar -cf SAVED/") < planned.index("Then start broker 0.")
+    assert "replica-diff" not in planned
 
 
 def test_what_is_saved_before_a_start_is_not_a_further_replica(
@@ -369,7 +373,10 @@ def test_nothing_is_supplied_where_no_replica_is_missing(tmp_path: Path) -> None
     compared = said.text(replica_diff)
     assert "supply the missing replica" not in compared
     assert "which their start lowers; look for another copy of offset 3 (a backup," in compared
-    assert "then start brokers 0, 1 and 2 in any order: replica-diff" in said.text(plan_command)
+    planned = said.text(plan_command)
+    assert "which their start lowers; look for another copy of offset 3 (a backup," in planned
+    assert "Then start brokers 0, 1 and 2 in any order." in planned
+    assert "replica-diff" not in planned
 
 
 def test_a_damaged_committed_record_of_a_fork_is_one_truth(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import logging
 import resource
 import subprocess
 import sys
@@ -36,6 +37,8 @@ def main() -> int:
     parser.add_argument("--again", nargs=2, metavar=("TARGET", "FILE"))
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    logging.getLogger("kafkalog_reader").addHandler(logging.NullHandler())
+    logging.getLogger("kafkalog_reader").propagate = False
     if asked.again:
         from tests.fuzz.targets import TARGETS
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import shutil
 import tempfile
@@ -60,9 +59,6 @@ PARTITION_FILES: Final = (
     names.PARTITION_METADATA,
 )
 DIRECTORY_FILES: Final = (names.META_PROPERTIES, names.CLEAN_SHUTDOWN, *names.OFFSET_CHECKPOINTS)
-
-logging.getLogger("kafkalog_reader").addHandler(logging.NullHandler())
-logging.getLogger("kafkalog_reader").propagate = False
 
 
 def texts(content: bytes) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.catalogue.actions import ACTIONS
 from kafkalog_reader.audits.integrity.file_repair import SetOffset
+from kafkalog_reader.audits.plan.act import Act
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan
@@ -25,19 +26,24 @@ def of(number: int, code: str, message: str = "it is so") -> OpenFinding:
     return OpenFinding(name=f"a-b-{number}", code=code, severity="H", message=message)
 
 
-def plan_of(found: Sequence[OpenFinding], advised: Iterable[str] = ()) -> Plan:
+def act(partition: str, text: str, *commands: str) -> Act:
+    return Act(text=text, commands=commands, codes=(DAMAGE,), partitions=(partition,))
+
+
+def plan_of(found: Sequence[OpenFinding], acts: Iterable[Act] = ()) -> Plan:
     choice = Choice(
         topic="t", partition=0, leader=1, equals=frozenset({1, 2}), others=frozenset(),
         electable=frozenset({1, 2}),
     )  # fmt: skip
     return Plan(
         paths=("/mnt/b 1", "/mnt/b2"), brokers=(1, 2), choices=(choice,), unanswered=(),
-        order=StartOrder(starts=()), severe=tuple(found), advised=frozenset(advised),
+        order=StartOrder(starts=()), severe=tuple(found),
+        acts={each.partitions[0]: (each,) for each in acts},
     )  # fmt: skip
 
 
-def lines_of(found: Sequence[OpenFinding], advised: Iterable[str] = ()) -> list[str]:
-    lines = open_finding_lines(plan_of(found, advised), 100)
+def lines_of(found: Sequence[OpenFinding], acts: Iterable[Act] = ()) -> list[str]:
+    lines = open_finding_lines(plan_of(found, acts), 100)
     return ["".join(span.text for span in line) for line in lines]
 
 
@@ -87,14 +93,23 @@ def test_paragraphs_that_are_left_out_are_counted_by_finding() -> None:
     assert len(open_finding_texts(plan_of(found))) == 13
 
 
-def test_replica_diff_is_named_only_where_it_prints_what_to_do() -> None:
-    """The command is about the partition: without one, a table is printed."""
-    lines = lines_of([of(0, BEYOND_END), of(1, DAMAGE)], ["a-b-1", "a-b-7"])
-    commands = [line for line in lines if "replica-diff" in line]
-    assert commands == ["  replica-diff '/mnt/b 1' /mnt/b2 --topic a-b --partition 1"]
-    assert any(line.startswith("Before you start a broker, do what this prints") for line in lines)
+def test_what_is_done_before_a_start_is_said_and_not_where_it_is_said() -> None:
+    """Nobody has to run another command to learn what comes before the first start."""
+    acts = [
+        act("a-b-1", "check the disk", "smartctl -a DISK"),
+        act("a-b-2", "check the disk", "smartctl -a DISK"),
+        act("a-b-7", "nothing of this plan"),
+    ]
+    lines = lines_of([of(n, DAMAGE) for n in range(3)], acts)
+    assert lines[-5:] == [
+        "Before a broker starts:",
+        "  → a-b-1 and a-b-2: check the disk",
+        "      smartctl -a DISK",
+        "What it means: kafkalog explain KL-105",
+        "Then start brokers 1 and 2 in any order.",
+    ]
     without = lines_of([of(0, BEYOND_END)])
-    assert not [line for line in without if "replica-diff" in line or "Before" in line]
+    assert not [line for line in without if "Before" in line]
     assert without[-2:] == [
         "What it means: kafkalog explain KL-801",
         "Start brokers 1 and 2 in any order.",
@@ -102,7 +117,7 @@ def test_replica_diff_is_named_only_where_it_prints_what_to_do() -> None:
 
 
 def test_a_replica_that_is_missing_is_not_started_without() -> None:
-    lines = lines_of([of(0, NO_REPLICA)], ["a-b-0"])
+    lines = lines_of([of(0, NO_REPLICA)])
     assert lines[-1] == "What it means: kafkalog explain KL-012"
 
 
@@ -123,15 +138,12 @@ def test_each_partition_has_the_command_of_its_own() -> None:
 
 def test_a_plan_without_brokers_says_what_a_finding_means() -> None:
     """The node ids of the copies are unknown, so that nothing could be decided."""
-    plan = replace(plan_of([of(0, DAMAGE)], ["a-b-0"]), choices=(), brokers=())
+    plan = replace(plan_of([of(0, DAMAGE)]), choices=(), brokers=())
     lines = ["".join(span.text for span in line) for line in open_finding_lines(plan, 100)]
     assert lines[-1] == "What it means: kafkalog explain KL-105"
 
 
-def test_where_no_partition_has_a_plan_the_command_is_printed_all_the_same() -> None:
-    plan = replace(plan_of([of(0, DAMAGE)], ["a-b-0"]), choices=())
+def test_where_no_partition_has_a_plan_what_comes_first_is_said_all_the_same() -> None:
+    plan = replace(plan_of([of(0, DAMAGE)], [act("a-b-0", "check the disk")]), choices=())
     lines = ["".join(span.text for span in line) for line in open_finding_lines(plan, 100)]
-    assert lines[-2:] == [
-        "Before you start a broker, do what this prints:",
-        "  replica-diff '/mnt/b 1' /mnt/b2 --topic a-b --partition 0",
-    ]
+    assert lines[-3:-1] == ["Before a broker starts:", "  → a-b-0: check the disk"]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.plan.act import Act
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
@@ -63,7 +64,7 @@ class Decisions:
         self._releases = UNKNOWN
         self._meta_versions: set[int | None] = set()
         self._has_metadata_log = False
-        self._advised: set[str] = set()
+        self._acts: dict[str, tuple[Act, ...]] = {}
         self._frozen: set[str] = set()
         self._files_first: list[FilesFirst] = []
         self._misnamed: set[str] = set()
@@ -80,7 +81,7 @@ class Decisions:
         found: Iterable[Finding],
         unit: PartitionUnit | None = None,
         *,
-        is_advised: bool = False,
+        acts: tuple[Act, ...] = (),
     ) -> None:
         """Decide one partition; of the metadata log, only its findings are taken.
 
@@ -88,7 +89,7 @@ class Decisions:
             audit: with all its copies.
             found: its findings.
             unit: what was audited; None if nothing is known but the copies.
-            is_advised: ``replica-diff`` prints what to do before a start.
+            acts: what to do before a start, by its findings.
         """
         found = tuple(found)
         of_directories = [e for e in found if e.directory is not None and e.directory.topic is None]
@@ -101,8 +102,8 @@ class Decisions:
             for each in own:
                 self._take([each], name, (each.directory or audit.replicas[0].directory).path)
             return
-        if is_advised:
-            self._advised.add(name)
+        if acts:
+            self._acts[name] = acts
         if deleted := deleted_partition(audit):
             self._deleted.append(deleted)
             return
@@ -223,7 +224,7 @@ class Decisions:
                 is_selected=is_selected,
                 has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
                 is_without_metadata=0 not in self._meta_versions and not self._has_metadata_log,
-                advised=frozenset(self._advised),
+                acts=self._acts,
                 frozen=frozenset(self._frozen),
                 exchanged=self._exchanged,
                 older_disks={} if self._knows_topics else self._newest.older_disks(),

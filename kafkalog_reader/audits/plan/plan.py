@@ -12,6 +12,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
+from kafkalog_reader.audits.plan.act import together
 from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.plan_basis import PlanBasis
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
@@ -20,6 +21,7 @@ from kafkalog_reader.audits.recovery.node_releases import KAFKA_3_9
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kafkalog_reader.audits.plan.act import Act
     from kafkalog_reader.audits.plan.open_finding import OpenFinding
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
@@ -190,6 +192,14 @@ class Plan(PlanBasis):
                 ),
             )
         )
+
+    @property
+    def first_acts(self) -> tuple[Act, ...]:
+        """What the open findings ask for before any step; of files that wait, the steps do it."""
+        if self.waits_for_files:
+            return ()
+        names = dict.fromkeys(e.name for e in self.open_findings if e.log_directory is None)
+        return together({name: self.acts[name] for name in names if name in self.acts})
 
     @property
     def _treated(self) -> frozenset[str]:

@@ -15,6 +15,7 @@ from kafkalog_reader.audits.recovery.node_releases import UNKNOWN, NodeReleases
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kafkalog_reader.audits.plan.act import Act
     from kafkalog_reader.audits.plan.deleted_topic import DeletedPartition
     from kafkalog_reader.audits.plan.files_first import FilesFirst
     from kafkalog_reader.audits.plan.lost_already import LostAlready
@@ -43,7 +44,7 @@ class PlanBasis:
         is_selected: whether other partitions of these brokers were not requested.
         has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
         is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
-        advised: partitions about which ``replica-diff`` prints what to do before a start.
+        acts: what to do before a start, by partition.
         frozen: topics of which an unclean election would lose records.
         exchanged: which paths were given with each other's node ids: the labels are wrong, or the
             disks of brokers are exchanged; empty if none were.
@@ -64,7 +65,7 @@ class PlanBasis:
     is_selected: bool = False
     has_zookeeper: bool = False
     is_without_metadata: bool = False
-    advised: frozenset[str] = frozenset()
+    acts: Mapping[str, tuple[Act, ...]] = field(default_factory=dict)
     frozen: frozenset[str] = frozenset()
     exchanged: str = ""
     older_disks: Mapping[int, OlderDisk] = field(default_factory=dict)

@@ -89,6 +89,7 @@ def plan_schema() -> Schema:
         "partition": INTEGER,
         **typed(list_of(INTEGER), "markedOn", "liveOn"),
     }
+    before = {"text": TEXT, **typed(list_of(TEXT), "partitions", "commands", "codes")}
     return {
         "$schema": DIALECT,
         "title": "kafkalog plan --format json",
@@ -119,6 +120,7 @@ def plan_schema() -> Schema:
                         | typed(or_null(TEXT), "partition", "logDirectory")
                     )
                 ),
+                "before": list_of(object_of(before)),
                 "steps": list_of(object_of(step)),
             }
         ),
