@@ -25,7 +25,8 @@ class ExitMeaning:
 
 
 _AUDIT: Final = ExitMeaning(
-    found="a finding is as bad as --fail-on or worse",
+    found="a finding is as bad as --fail-on or worse, or, unless that is critical, if the brokers "
+    "cannot be started in any order without losing records that may be committed",
     trouble="files could not be read, or, without such a finding, if copies could not be compared",
 )
 _DAMAGED: Final = "the answer lacks records because of damage or loss (standard error names them)"
@@ -46,9 +47,8 @@ EXIT_MEANINGS: Final = {
     "verify": _AUDIT,
     "replica-diff": _AUDIT,
     "plan": ExitMeaning(
-        found="verify and replica-diff end with 1 for the same paths, if brokers must start in an "
-        "order, if something is lost, if too few voters can start for a majority of the "
-        "controllers, or if paths were given with each other's node ids",
+        found="verify and replica-diff end with 1 for the same paths, or if too few voters can "
+        "start for a majority of the controllers",
         trouble="verify and replica-diff end with 2, or, if they end with 0, if a partition has no "
         "plan",
     ),

@@ -42,10 +42,16 @@ class ExitStatus:
             self.is_unanswered |= each.code in NOT_READ
         self.is_undecided |= bool(reason)
 
-    def status(self, fail_on: str = "high") -> int:
-        """2 if input was not read; else 1 by ``fail_on``; else 2 if copies were not compared."""
+    def status(self, fail_on: str = "high", *, is_start_safe: bool = True) -> int:
+        """2 if input was not read; else 1 by ``fail_on``; else 2 if copies were not compared.
+
+        Args:
+            fail_on: the lowest severity for which it is 1.
+            is_start_safe: ``is_safe_in_any_order`` of the plan; a start that is not is as bad as a
+                high finding.
+        """
         if self.is_unanswered:
             return TROUBLE
-        if reached(self._severities, fail_on):
+        if reached(self._severities | ({"H"} if not is_start_safe else set()), fail_on):
             return FOUND
         return TROUBLE if self.is_undecided else CLEAN

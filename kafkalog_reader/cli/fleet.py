@@ -12,6 +12,7 @@ from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.damage import is_severe
 from kafkalog_reader.audits.plan.decisions import Decisions
+from kafkalog_reader.audits.plan.next_start import is_safe_in_any_order
 from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
 
 _SEVERAL: Final = 2
@@ -167,6 +169,25 @@ class Fleet:
     def _quorums(self) -> Sequence[QuorumAudit]:
         return self._read_quorums() if self._has_metadata else ()
 
+    @cached_property
+    def plan(self) -> Plan | None:
+        """The plan of all partitions, once they were added; None if not all were read whole."""
+        is_partial = self._is_partial or self.partitions < (self.planned or 0)
+        if self._clusters > 1 or is_partial or not len(self._decisions):
+            return None
+        _, *paths = self._command
+        return self._decisions.plan(
+            paths=paths,
+            options=self._options,
+            is_selected=self._is_selected,
+            quorums=self._quorums,
+        )
+
+    @property
+    def is_start_safe(self) -> bool:
+        """Whether the brokers may be started in any order, as far as that was asked."""
+        return self.plan is None or is_safe_in_any_order(self.plan)
+
     def write(self) -> None:
         """Write the screen: the only partition in trouble in full, or one line for each."""
         if self._worst is None:
@@ -217,15 +238,9 @@ class Fleet:
         None either if not every partition was read whole, because the plan reads them. The order
         matters for copies that merely lag, too; a partition in trouble shows its own elections.
         """
-        is_partial = self._is_partial or self.partitions < (self.planned or 0)
-        if self._clusters > 1 or is_partial:
+        plan = self.plan
+        if plan is None or len(self._decisions) < (_SEVERAL if is_needed else 1):
             return
-        if len(self._decisions) < (_SEVERAL if is_needed else 1):
-            return
-        _, *paths = self._command
-        plan = self._decisions.plan(
-            paths=paths, is_selected=self._is_selected, quorums=self._quorums
-        )
         if plan.is_one_broker or not plan.has_work:
             return
         yield ()
@@ -254,6 +269,8 @@ class Fleet:
             counts.append("too few controllers to elect a leader (kafkalog quorum)")
         elif self._metadata:
             counts.append(f"{self._metadata:,} sound ({METADATA_LOG})")
+        if not any(each.is_alarming for each in self._entries) and not self.is_start_safe:
+            counts.append("not safe to start in any order")
         done = plural(self.partitions, "partition")
         if self.planned is not None and self.partitions < self.planned:
             done = f"{self.partitions:,} of {plural(self.planned, 'partition')}"

@@ -19,7 +19,7 @@ from kafkalog_reader.cli.options import (
     words_of,
 )
 from kafkalog_reader.cli.quorums import quorums_of
-from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_option
+from kafkalog_reader.cli.run import CLEAN, TROUBLE, session, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +79,7 @@ def plan_command(
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.lost_partitions import lost_places
     from kafkalog_reader.audits.plan.decisions import Decisions
+    from kafkalog_reader.audits.plan.next_start import is_safe_in_any_order
     from kafkalog_reader.cli.exit_status import ExitStatus
     from kafkalog_reader.cli.interrupt import whole
     from kafkalog_reader.cli.screen import screen, write_lines
@@ -111,11 +112,11 @@ def plan_command(
         with whole():
             text = plan_script(plan) if output_format == "script" else json.dumps(plan_object(plan))
             click.echo(text)
-    if (ended := found.status()) != CLEAN and not evidence.skipped:
+    is_safe = is_safe_in_any_order(plan) and not plan.lacking_quorums
+    ended = found.status(is_start_safe=is_safe)
+    if ended != CLEAN and not evidence.skipped:
         return ended
-    if plan.has_no_answer:
-        return TROUBLE
-    return CLEAN if plan.is_clean else FOUND
+    return TROUBLE if plan.has_no_answer else ended
 
 
 def _several_clusters(evidence: Evidence) -> str:

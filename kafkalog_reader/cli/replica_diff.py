@@ -126,7 +126,7 @@ def replica_diff(
             write_lines(directory_lines(directories, screen().columns))
             fleet.write()
             sides.write()
-    ended = outcome.status(fail_on)
+    ended = outcome.status(fail_on, is_start_safe=fleet.is_start_safe)
     if fleet.partitions == 0 and ended == CLEAN:
         raise no_partition("compare", evidence)
     return ended

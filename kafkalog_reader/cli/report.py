@@ -129,7 +129,7 @@ def _write(
     redaction = redaction_of(evidence, paths) if redact else None
     words = words_of("topic", "partition", "rule", "started_at", **options)
     fleet = fleet_of(paths, evidence, request, options)
-    report = Report(started=time.monotonic(), verbose=True, fail_on=fail_on)
+    report = Report(started=time.monotonic(), verbose=True, fail_on=fail_on, next_start=fleet)
     json_redacted = (lambda text: text) if redaction is None else redaction.json
     partitions = Partitions(fleet, report, json_redacted)
     with ExitStack() as stack:

@@ -76,20 +76,25 @@ def verify_command(
     "sound" means exit status 0.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.audit_run import requested
+    from kafkalog_reader.cli.next_start import NextStart
     from kafkalog_reader.cli.verify_report import Report
     from kafkalog_reader.tables.selection import no_partition
 
     evidence, request = requested("findings", paths, options)
+    next_start = NextStart(evidence, paths, options)
     report = Report(
         started=time.monotonic(),
         verbose=verbose,
         fail_on=fail_on,
         looked_at=_what_is_looked_at(request),
+        next_start=next_start,
     )
     is_json = output_format == "json"
     try:
         for verification in _checked(evidence, request, report, threads, rows=is_json):
             report.add(verification)
+            next_start.add(verification)
+        next_start.is_whole = True
     finally:  # also after Ctrl-C: what was read
         if is_json:
             _write_json(report.rows)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
@@ -14,6 +15,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.damage import are_damaged, is_severe
+from kafkalog_reader.audits.plan.next_start import is_safe_in_any_order
 from kafkalog_reader.cli.exit_status import ExitStatus
 from kafkalog_reader.cli.incident import Found, Incident, IncidentKind, incidents, kinds
 from kafkalog_reader.cli.incident_actions import brokers_of, commands_of, first_actions
@@ -22,12 +24,14 @@ from kafkalog_reader.cli.run import CLEAN, FOUND
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.report.action_text import command_lines
+from kafkalog_reader.report.plan_headline import headline
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.tables.verification import Verification
     from kafkalog_reader.io.directories import PartitionDirectory
 
@@ -41,6 +45,7 @@ _ORDER: Final = (
     "In {}, copies end at different offsets, as those of running brokers do. If these brokers are "
     "stopped, the order of their starts may matter: kafkalog plan, with the same paths, shows it."
 )
+_PLAN: Final = "If these brokers are stopped: {} kafkalog plan, with the same paths, has the steps."
 _QUORUM: Final = (
     "The copies of the metadata log differ, as those of a running quorum do. If the controllers "
     "are stopped, kafkalog quorum, with the same paths, shows which can be elected."
@@ -58,6 +63,13 @@ _LONG: Final = 5
 _OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS)
 
 
+class HasPlan(Protocol):
+    """Whatever has the plan of all partitions."""
+
+    @property
+    def plan(self) -> Plan | None: ...
+
+
 class Report:
     """Collects findings; damage of a log directory's file counts once for all its partitions.
 
@@ -66,6 +78,7 @@ class Report:
         verbose: show everything, including consequences and information.
         fail_on: the lowest severity for which the exit status is 1.
         looked_at: what was checked, for the first line.
+        next_start: has the plan of what was checked.
 
     Attributes:
         done: number of partitions and log directories checked.
@@ -78,6 +91,7 @@ class Report:
         verbose: bool,
         fail_on: str = "high",
         looked_at: str = EVERY_CRC,
+        next_start: HasPlan,
     ) -> None:
         self.done = self.partitions = 0
         self._ended = ExitStatus()
@@ -90,6 +104,7 @@ class Report:
         self._verbose = verbose
         self._fail_on = fail_on
         self._looked_at = looked_at
+        self._next_start = next_start
 
     @property
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -131,7 +146,12 @@ class Report:
     @property
     def status(self) -> int:
         """The exit status: 2 if something was not read or compared, 1 if something was found."""
-        return self._ended.status(self._fail_on)
+        return self._ended.status(self._fail_on, is_start_safe=self._is_start_safe)
+
+    @cached_property
+    def _is_start_safe(self) -> bool:
+        plan = self._next_start.plan
+        return plan is None or is_safe_in_any_order(plan)
 
     def write(self) -> None:
         """Write the screen."""
@@ -184,13 +204,18 @@ class Report:
             if each.code == LAGGING_REPLICA and row["topic"] != METADATA_TOPIC
         }
         of_quorum = self._is_quorum_uneven or self._is_without_controllers
-        if not found and not lagging and not of_quorum:
+        if not found and not lagging and not of_quorum and self._is_start_safe:
             return
         yield ()
         members = (each for kind in found for one in kind.incidents for each in one.members)
         severe = {each.code for each in members if is_severe(each)}
         if severe & _OF_SEVERAL:
             yield from wrapped(_COMPARE, columns)
+        elif not self._is_start_safe:
+            plan = self._next_start.plan
+            assert plan is not None
+            text = headline(plan)
+            yield from wrapped(_PLAN.format(f"{text[0].lower()}{text[1:]}"), columns)
         elif lagging:
             yield from wrapped(_ORDER.format(plural(len(lagging), "partition")), columns)
         if self._is_quorum_uneven:
@@ -228,7 +253,11 @@ class Report:
             return "damaged, and not read in full" if is_damaged else "not read in full"
         if is_damaged:
             return "damaged"
-        if self.status == FOUND or any(is_severe(each.headline) for each in every):
+        if any(is_severe(each.headline) for each in every):
+            return "not sound"
+        if not self._is_start_safe:
+            return "not safe to start in any order"
+        if self.status == FOUND:
             return "not sound"
         return "not comparable" if self._undecided else "sound"
 

@@ -62,6 +62,7 @@ class Answers:
     is_committed_gone: bool
     planned: frozenset[tuple[str, str]]
     has_steps: bool
+    lacks_voters: bool
     is_node_unknown: bool
     is_lost_already: bool
     moved: tuple[str, ...]
@@ -96,6 +97,7 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
         records_cut=_records_cut(paths, rows),
         planned=frozenset((each["code"], each["severity"]) for each in plan["findings"]),
         has_steps=bool(plan["steps"]),
+        lacks_voters="NO QUORUM" in plan_text,
         is_node_unknown=any("node id of" in each["reason"] for each in plan["unanswered"]),
         is_lost_already=bool(plan["lostAlready"]),
         moved=tuple(wrongly_moved(rows, documents, plan, (verify_text, diff_text, plan_text))),
@@ -169,8 +171,8 @@ def contradictions(said: Answers) -> Iterator[str]:
 
 
 def _of_plan(said: Answers) -> Iterator[str]:
-    """Yield contradictions between `plan` and the other commands; `plan` may find more to do."""
-    is_more = said.plan == FOUND and said.has_steps
+    """Yield contradictions between `plan` and the other commands; voters may run elsewhere."""
+    is_more = said.plan == FOUND and said.lacks_voters
     is_unable = said.plan == TROUBLE and said.is_node_unknown
     if said.plan != said.verify and not (said.verify == CLEAN and (is_more or is_unable)):
         yield f"plan ends with {said.plan}, verify with {said.verify}"
@@ -189,7 +191,7 @@ def says_sound(line: str) -> bool:
     others = re.sub(r"[\d,]+ sound with one copy supplied", "", words)
     if others.rpartition(":")[2].strip(" ,"):
         words = others
-    if "not sound" in words or "damaged" in words:
+    if any(each in words for each in ("not sound", "not safe", "damaged")):
         return False
     return "sound" in words.replace(":", " ").replace(",", " ").split()
 

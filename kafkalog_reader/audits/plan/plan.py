@@ -157,6 +157,15 @@ class Plan(PlanBasis):
         first = self.merged or self.waits_for_files or of_nodes or self.freezing
         return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
+    @property
+    def is_order_alone(self) -> bool:
+        """Whether the order of starts is all there is to do, and nothing here is unknown."""
+        of_nodes = self.missing_directories or self.unsafe_quorums or self.empty_directories
+        of_cluster = self.deleted or self.went_back or self.exchanged
+        files = self.merged or self.waits_for_files or self.down or self.freezing
+        never_equal = self.reassigned or any(c.refetching or c.epoch_rows for c in self.choices)
+        return not (of_nodes or of_cluster or files or never_equal or self.is_one_broker)
+
     @cached_property
     def open_findings(self) -> tuple[OpenFinding, ...]:
         """The findings that the plan does not resolve, the worst first.

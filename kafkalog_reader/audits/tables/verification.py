@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
@@ -34,6 +34,7 @@ class Verification:
         undecided: partitions whose copies could not be compared, each with the reason.
         is_quorum_uneven: it is the metadata log, whose copies part or end differently.
         is_without_controllers: it is the metadata log of several brokers and of no controller.
+        audits: the partitions of ``unit`` with their findings, for a plan; none of a log directory.
     """
 
     findings: tuple[tuple[Finding, dict[str, Any]], ...]
@@ -43,6 +44,8 @@ class Verification:
     undecided: tuple[str, ...] = ()
     is_quorum_uneven: bool = False
     is_without_controllers: bool = False
+    audits: tuple[tuple[PartitionAudit, Sequence[Finding]], ...] = ()
+    unit: PartitionUnit | None = None
 
 
 def verify(
@@ -55,7 +58,8 @@ def verify(
         return Verification(
             findings=tuple((each, finding_row(None, each)) for each in unit.findings)
         )
-    return verification_of(audited(unit, request, progress))
+    audits = tuple(audited(unit, request, progress))
+    return replace(verification_of(audits), audits=audits, unit=unit)
 
 
 def verification_of(
