@@ -17,6 +17,7 @@ from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.advised_actions import first_acts
 from kafkalog_reader.report.headline_text import (
     SOUND_WORD,
     in_short,
@@ -132,6 +133,8 @@ class Fleet:
                 for replica in audit.everyone
             )
         self._has_metadata |= audit.is_metadata
+        acts = () if audit.is_metadata else first_acts(audit, found)
+        self._decisions.add(audit, found, unit, acts=acts)
         is_sound_metadata = audit.is_metadata and not any(map(is_severe, found))
         entry = entry_of(audit, found)
         if self._clusters > 1:
@@ -152,7 +155,6 @@ class Fleet:
         self._single += is_single
         if not audit.is_metadata:
             self._is_partial |= audit.compared_from is not None
-            self._decisions.add(audit, found, unit)
         self._words[audit.verdict.badness, entry.word] += not is_single
         is_shown = entry.is_alarming or audit.verdict is not Verdict.CONSISTENT
         if self._verbose and self.planned != 1 and (is_shown or unread):

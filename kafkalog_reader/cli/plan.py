@@ -207,5 +207,6 @@ def _decide(
                 continue
             for audit, found in audited(unit, request, progress):
                 merged = with_merge_outcome(audit, found)
-                decisions.add(merged, found, unit, acts=first_acts(merged, found))
+                acts = () if merged.is_metadata else first_acts(merged, found)
+                decisions.add(merged, found, unit, acts=acts)
                 ended.add(found, "" if audit.is_metadata else audit.reason)

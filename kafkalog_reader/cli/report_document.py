@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader import __version__
 from kafkalog_reader.cli.report_findings import first_steps
 from kafkalog_reader.report.html import UNWRAPPED
+from kafkalog_reader.report.plan_json import plan_object
+from kafkalog_reader.report.plan_steps import plan_steps
 from kafkalog_reader.report.report_data import REPORT_SCHEMA_VERSION, json_text
 from kafkalog_reader.report.spans import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.cli.report_partitions import Partitions
     from kafkalog_reader.cli.report_sections import Part
 
@@ -45,8 +48,25 @@ class Provenance:
     interrupted: str = ""
 
 
+MAX_PLAN: Final = 4_000_000
+"""Characters of the JSON of a plan."""
+
+
+def plan_with_work(partitions: Partitions) -> Plan | None:
+    """The plan of all partitions, if there is something to do before the brokers run."""
+    plan = partitions.fleet.plan
+    if plan is None or not (plan.has_work or plan.open_findings or plan.unanswered):
+        return None
+    return plan
+
+
 def first_texts(partitions: Partitions) -> list[str]:
-    """The first actions: those of the worst partition, unless something else is worse."""
+    """What comes before the first start, and the steps; else the actions of the worst finding."""
+    plan = plan_with_work(partitions)
+    if plan is not None and (texts := [each.text for each in plan.first_acts]):
+        return texts
+    if plan is not None and plan.has_work:
+        return [each.title for each in plan_steps(plan)]
     severity, texts = first_steps(partitions.kinds)
     worst = partitions.worst
     if worst is not None and worst.actions and worst.severity == severity:
@@ -67,7 +87,7 @@ def document(
             break
         kept.append((place, packed))
     left_out = len(partitions.objects) - len(kept) + partitions.objects.left_out
-    beginning = {
+    beginning: dict[str, Any] = {
         "schemaVersion": REPORT_SCHEMA_VERSION,
         "kafkalogVersion": __version__,
         "verdict": verdict,
@@ -99,7 +119,11 @@ def document(
             "files": provenance.files,
         },
     }
-    before = partitions.redacted(json_text(beginning))[:-1]
+    plan = partitions.fleet.plan
+    text = "null" if plan is None else json_text(plan_object(plan))
+    beginning["leftOut"]["plan"] = int(len(text) > MAX_PLAN)
+    text = "null" if len(text) > MAX_PLAN else text
+    before = partitions.redacted(f'{json_text(beginning)[:-1]},"plan":{text}')
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     pieces = [packer.compress(f'{before},"partitions":['.encode("utf-8", "replace"))]
     for number, (_, packed) in enumerate(sorted(kept)):

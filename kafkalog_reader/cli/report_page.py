@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader import __version__
 from kafkalog_reader.cli.printable import plural, size
-from kafkalog_reader.cli.report_document import document, first_texts
+from kafkalog_reader.cli.report_document import document, first_texts, plan_with_work
 from kafkalog_reader.cli.report_findings import findings_html
 from kafkalog_reader.cli.report_partitions import unknown_items
 from kafkalog_reader.cli.run import CLEAN
@@ -20,7 +20,10 @@ from kafkalog_reader.report.html import (
     table_html,
     text_html,
 )
+from kafkalog_reader.report.open_finding_text import act_lines
 from kafkalog_reader.report.page import Section, page
+from kafkalog_reader.report.plan_script import plan_script
+from kafkalog_reader.report.plan_text import plan_lines, plan_summary_lines
 from kafkalog_reader.report.report_data import (
     DATA_ID,
     compressed,
@@ -42,6 +45,8 @@ LATER: Final = 2_000_000
 _CHUNK: Final = 200
 _FILES_SHOWN: Final = 500
 _UNKNOWN_SHOWN: Final = 12
+_SCRIPT: Final = 400_000
+"""Characters of the script of a plan."""
 
 
 def report_page(
@@ -54,6 +59,7 @@ def report_page(
     verdict = f"{verdict[0].upper()}{verdict[1:]}"
     shown_partitions, later, left_out = _divided(partitions)
     sections = [
+        *_plan(partitions),
         _unknown(partitions),
         Section(
             identity="partitions",
@@ -106,16 +112,33 @@ def _top(partitions: Partitions, verdict: str, provenance: Provenance) -> str:
 
 
 def _first(partitions: Partitions) -> str:
-    """What to do first: about the worst finding, and in which order to start brokers."""
+    """What to do first: the beginning of the plan, or what the worst finding asks for."""
+    plan = plan_with_work(partitions)
+    if plan is not None:
+        lines = (*plan_summary_lines(plan, UNWRAPPED), *act_lines(plan, UNWRAPPED))
+        link = '<p><a href="#plan">The whole plan, with its commands</a></p>'
+        return f'<div class="first"><h2>What to do first</h2>{lines_html(lines)}{link}</div>'
     worst, texts = partitions.worst, first_texts(partitions)
     steps = list_html((f"→ {text_html(text)}" for text in texts), "actions")
     if worst is not None and texts and texts[0] in worst.actions:
         steps = f"<h3>{text_html(worst.name)}</h3>{worst.advice}{steps}"
-    is_needed = worst is not None and worst.has_candidates
-    plan = lines_html(partitions.fleet.plan_lines(UNWRAPPED, is_needed=is_needed))
-    if not steps and not plan:
+    if not steps:
         return element("p", "There is nothing to do.") if partitions.report.status == CLEAN else ""
-    return f'<div class="first"><h2>What to do first</h2>{steps}{plan}</div>'
+    return f'<div class="first"><h2>What to do first</h2>{steps}</div>'
+
+
+def _plan(partitions: Partitions) -> Iterator[Section]:
+    """The whole plan: who receives the page has no logs to make it again."""
+    plan = plan_with_work(partitions)
+    if plan is None:
+        return
+    inside = lines_html(plan_lines(plan, UNWRAPPED))
+    script = plan_script(plan)
+    if len(script) > _SCRIPT:
+        inside += element("p", "Its script is too long for a page: kafkalog plan --format script")
+    elif plan.has_work:
+        inside += folded("The same as a script", commands_html(script.splitlines()), "small")
+    yield Section(identity="plan", title="The plan", inside=inside)
 
 
 def _unknown(partitions: Partitions) -> Section:

@@ -32,7 +32,8 @@ CLASSES: Final = {
     Style.OTHER_EPOCH: "",
 }
 _COMMAND: Final = re.compile(
-    r"(?:kafkalog|replica-diff|kafka-[a-z-]+\.sh|mv|cp|printf|mkdir|sed) |# "
+    r"(?:kafkalog|replica-diff|kafka-[a-z-]+\.sh|mv|cp|printf|mkdir|sed|tar|zookeeper-shell.sh) "
+    r"|\{ ssh |# "
 )
 _COLUMNS: Final = re.compile(r"(?<=\S) {2,}(?=\S)")
 """Between the columns of a terminal."""

@@ -131,16 +131,22 @@ def _more_lines(plan: Plan, columns: int) -> Iterator[Line]:
     if is_next and len(of_partitions) == len(plan.open_findings):
         order = "" if plan.is_one_broker else " in any order"
         start = f"tart {brokers_text(plan.brokers)}{order}."
-    if acts := plan.first_acts:
-        which = "that broker starts" if plan.is_one_broker else "a broker starts"
-        yield (Span(f"Before {which}:"),)
-        for act in acts[:_ACTS]:
-            yield from _act_lines(act, columns)
-        if len(acts) > _ACTS:
-            yield (Span(f"  ... {len(acts) - _ACTS:,} more (--format json)"),)
+    yield from act_lines(plan, columns)
     yield (Span(f"What it means: kafkalog explain {plan.open_findings[0].code}"),)
     if start:
-        yield from wrapped(f"{'Then s' if acts else 'S'}{start}", columns, hanging=0)
+        yield from wrapped(f"{'Then s' if plan.first_acts else 'S'}{start}", columns, hanging=0)
+
+
+def act_lines(plan: Plan, columns: int) -> Iterator[Line]:
+    """What comes before the first start, with its commands; nothing if there is nothing."""
+    acts = plan.first_acts
+    if acts:
+        which = "that broker starts" if plan.is_one_broker else "a broker starts"
+        yield (Span(f"Before {which}:"),)
+    for act in acts[:_ACTS]:
+        yield from _act_lines(act, columns)
+    if len(acts) > _ACTS:
+        yield (Span(f"  ... {len(acts) - _ACTS:,} more (--format json)"),)
 
 
 def _act_lines(act: Act, columns: int) -> Iterator[Line]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import shutil
 from dataclasses import replace
@@ -38,6 +39,21 @@ def test_the_data_comes_out_again_and_is_valid(run: Run, tmp_path: Path) -> None
     validator("report").validate(data)
     assert data["exitStatus"] == 1
     assert [each["topic"] for each in data["partitions"]] == ["__cluster_metadata", "t"]
+
+
+@pytest.mark.parametrize("state", ["s3_2/both-led", "s5_2/c-written", "everything/stopped"])
+def test_the_whole_plan_is_in_it(state: str, run: Run, tmp_path: Path) -> None:
+    """Who receives the page has no logs to make the plan of."""
+    page, logs = tmp_path / "page.html", captures.path(state)
+    run("report", logs, "--output", page)
+    data = data_of(run, page)
+    validator("report").validate(data)
+    assert data["plan"] == json.loads(run("plan", logs, "--format", "json").out)
+    text = html.unescape(page.read_text())
+    commands = [c for step in data["plan"]["steps"] for c in step["commands"]]
+    assert all(command in text for command in commands)
+    script = run("plan", logs, "--format", "script").out.splitlines()
+    assert all(line in text for line in script) is bool(commands)
 
 
 def test_groups_and_transactions_are_in_the_data(run: Run, tmp_path: Path) -> None:
@@ -156,15 +172,18 @@ def test_hashes_are_those_of_the_files(run: Run, brokers: Path, tmp_path: Path) 
     assert {each["path"]: each["sha256"] for each in files} == hashes
 
 
-def test_redaction_leaves_no_path_no_label_and_no_host(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("state", ["everything/stopped", "s3_2/both-led"])
+def test_redaction_leaves_no_path_no_label_and_no_host(
+    state: str, run: Run, tmp_path: Path
+) -> None:
     root = tmp_path / "db7.example.com"
-    shutil.copytree(captures.path("everything/stopped"), root)
+    shutil.copytree(captures.path(state), root)
     page = tmp_path / "page.html"
     brokers = [f"rack-{n.name}={n}" for n in sorted(root.iterdir()) if n.is_dir()]
     assert run("report", *brokers, "--output", page, "--redact").status in (0, 1)
     listed = run("groups", *brokers, "--format", "json").out.splitlines()
     hosts = {json.loads(line)["clientHost"] for line in listed} - {None}
-    assert hosts
+    assert bool(hosts) is (state == "everything/stopped")
     text = page.read_text() + json.dumps(data_of(run, page))
     for secret in ("db7.example.com", "rack-broker", str(tmp_path), *hosts):
         assert secret not in text

@@ -17,6 +17,7 @@ from kafkalog_reader.report.json_schemas.parts import (
     row_of,
     typed,
 )
+from kafkalog_reader.report.json_schemas.plan import plan_schema
 from kafkalog_reader.report.report_data import REPORT_SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def report_schema(
             object_of({"path": TEXT, "sizeInBytes": INTEGER, "sha256": or_null(TEXT)})
         ),
     }
+    plan = {key: value for key, value in plan_schema().items() if key[0] != "$"}
     lists = ("groups", "openTransactions", "timeline")
     return {
         "$schema": DIALECT,
@@ -73,8 +75,11 @@ def report_schema(
                 "groups": list_of(row_of(groups)),
                 "openTransactions": list_of(row_of(transactions)),
                 "timeline": list_of(row_of(timeline)),
-                "leftOut": object_of(typed(INTEGER, "partitions", *lists, "files", "notKnown")),
+                "leftOut": object_of(
+                    typed(INTEGER, "partitions", *lists, "files", "notKnown", "plan")
+                ),
                 "provenance": object_of(provenance),
+                "plan": or_null(plan),
                 "partitions": list_of(partition),
             }
         ),
