@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
+    LET_BEST_LEAD,
 )
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
@@ -25,6 +26,7 @@ from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.plan_headline import headline
+from kafkalog_reader.report.plan_text import any_order_text
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
 if TYPE_CHECKING:
@@ -44,6 +46,10 @@ _COMPARE: Final = (
 _ORDER: Final = (
     "In {}, copies end at different offsets, as those of running brokers do. If these brokers are "
     "stopped, the order of their starts may matter: kafkalog plan, with the same paths, shows it."
+)
+_ANY_ORDER: Final = (
+    "In {}, copies end at different offsets, as those of running brokers do. If these brokers are "
+    "stopped, start them in any order."
 )
 _PLAN: Final = "If these brokers are stopped: {} kafkalog plan, with the same paths, has the steps."
 _QUORUM: Final = (
@@ -153,6 +159,13 @@ class Report:
         plan = self._next_start.plan
         return plan is None or is_safe_in_any_order(plan)
 
+    @cached_property
+    def _any_order(self) -> Plan | None:
+        """The plan if it says that nothing has to be done."""
+        plan = self._next_start.plan
+        is_all = plan is not None and not (plan.has_work or plan.unanswered or plan.open_findings)
+        return plan if is_all and self._is_start_safe else None
+
     def write(self) -> None:
         """Write the screen."""
         write_lines(self._lines(screen().columns))
@@ -216,6 +229,12 @@ class Report:
             assert plan is not None
             text = headline(plan)
             yield from wrapped(_PLAN.format(f"{text[0].lower()}{text[1:]}"), columns)
+        elif lagging and self._any_order is not None:
+            yield from wrapped(
+                f"{_ANY_ORDER.format(plural(len(lagging), 'partition'))} "
+                f"{any_order_text(self._any_order)}",
+                columns,
+            )
         elif lagging:
             yield from wrapped(_ORDER.format(plural(len(lagging), "partition")), columns)
         if self._is_quorum_uneven:
@@ -274,6 +293,8 @@ class Report:
         if more := len(kind.incidents) - len(shown_places):
             yield (Span(f"  ... {more:,} more (--verbose)"),)
         actions = first_actions(shown_in_full)
+        if self._any_order is not None:  # whoever is elected may lead
+            actions = [each for each in actions if each != LET_BEST_LEAD]
         for action in actions:
             text = ACTIONS[action].text(**brokers_of(kind, action))
             yield from wrapped(f"→ {text}", columns, indent=2, hanging=2)

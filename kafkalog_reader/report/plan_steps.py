@@ -201,7 +201,8 @@ def _controllers(plan: Plan) -> PlanStep:
     order = ", in that order," if plan.unsafe_quorums else ""
     return PlanStep(
         kind=StepKind.CONTROLLERS,
-        title=f"Start the controllers{order} and no broker{forbid}; wait 30 seconds",
+        title=f"Start the controllers{_named_voters(plan)}{order} and no broker{forbid}; wait 30 "
+        "seconds",
         texts=(
             *lacking_voters(plan),
             *((_METADATA_FIRST,) if plan.is_without_metadata else ()),
@@ -214,6 +215,13 @@ def _controllers(plan: Plan) -> PlanStep:
             for topic in plan.freezing
         ),
     )
+
+
+def _named_voters(plan: Plan) -> str:
+    """Which they are, where every quorum is known."""
+    sets = [each.quorum.voters for each in plan.quorums]
+    nodes = sorted({node for each in sets if each is not None for node in each.node_ids})
+    return f" ({brokers_text(nodes, 'node')})" if nodes and None not in sets else ""
 
 
 def _combined_text(plan: Plan) -> str:

@@ -15,6 +15,7 @@ from kafkalog_reader.report.lost_already_text import lost_already_text
 from kafkalog_reader.report.membership_text import reassignment_text
 from kafkalog_reader.report.open_finding_text import (
     open_finding_lines,
+    partitions_text,
     several_text,
 )
 from kafkalog_reader.report.plan_headline import headline
@@ -42,16 +43,19 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
     for text in (*_reassignment_texts(plan), *_retention_texts(plan)):
         yield ()
         yield from wrapped(text, columns, hanging=0)
-    if not plan.has_work:
-        return
-    yield from _choice_lines(plan, columns)
-    yield ()
-    stopped = "Every broker is stopped now, and stays so until a step starts it. "
-    if plan.is_one_broker:
-        stopped = ""
-    text = f"Read all steps before the first. {stopped}Replace the words in capitals."
-    yield from wrapped(text, columns, hanging=0)
-    yield from step_lines(plan_steps(plan), columns)
+    if plan.has_work:
+        yield from _choice_lines(plan, columns)
+        yield ()
+        stopped = "Every broker is stopped now, and stays so until a step starts it. "
+        if plan.is_one_broker:
+            stopped = ""
+        text = f"Read all steps before the first. {stopped}Replace the words in capitals."
+        yield from wrapped(text, columns, hanging=0)
+        yield from step_lines(plan_steps(plan), columns)
+    if plan.choices and "--started-at" not in plan.options:
+        yield ()
+        text = "Retention is as of each log's newest record; --started-at now applies it as of now."
+        yield from wrapped(text, columns, hanging=0)
 
 
 def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
@@ -70,6 +74,8 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     for text in unseen_texts(plan)[:_SHOWN]:
         yield from wrapped(text, columns, hanging=0)
     for text in _unknown_isr_texts(plan):
+        yield from wrapped(text, columns, hanging=0)
+    if text := any_order_text(plan):
         yield from wrapped(text, columns, hanging=0)
     if plan.order.by_membership and not plan.files_first:
         text = (
@@ -94,6 +100,22 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
                 "(-stray), or deletes it before release 3.7."
             )
         yield from wrapped(text, columns, hanging=0)
+
+
+def any_order_text(plan: Plan) -> str:
+    """Why the order does not matter although some copies must not lead; empty if none must not."""
+    held_back = [choice for choice in plan.choices if choice.others]
+    if plan.has_work or not held_back:
+        return ""
+    brokers = sorted(held_back[0].electable or ())
+    named = shown(partitions_text([choice.name for choice in held_back]))
+    who = "the in-sync replicas"
+    if all(choice.electable == held_back[0].electable for choice in held_back):
+        who = brokers_text(brokers)
+    return (
+        f"In {named}, other copies must not lead, and cannot: by the metadata log the controller "
+        f"elects only {who}, unless an unclean election is allowed or held."
+    )
 
 
 def _tail_lines(plan: Plan, columns: int) -> Iterator[Line]:
@@ -162,18 +184,12 @@ def _retention_texts(plan: Plan) -> Iterator[str]:
     if "--started-at" in plan.options or not plan.choices:
         return
     count = sum(bool(choice.expiring_later) for choice in plan.choices)
-    if not count:
+    if count:
+        shortened = counted(count, "partition", "partitions")
         yield (
-            "Unless a time is named, retention is applied as of each log's newest record. To apply "
-            "it as of now, add --started-at now."
+            "If a broker starts later than its newest records, it may delete segments of "
+            f"{shortened} right after the start. To see what it deletes now, add --started-at now."
         )
-        return
-    shortened = counted(count, "partition", "partitions")
-    yield (
-        "Unless a time is named, retention is applied as of each log's newest record. If a broker "
-        f"starts later, it may delete segments of {shortened} right after the start. To see what "
-        "it deletes now, add --started-at now."
-    )
 
 
 def unanswered_word(plan: Plan) -> str:
@@ -234,9 +250,11 @@ def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:
     )
     yield (Span(f"{head}{supplied} loses {what}.", Style.ATTENTION),)
     for choice in plan.forced[:_SHOWN]:
-        taken = f"broker {choice.leader} loses {lost_words(choice.lost_records)} (in this plan)"
-        rest = [f"broker {a.broker_id} {lost_words(a.lost)}" for a in choice.alternatives]
-        yield from wrapped(shown(f"{choice.name}: {'; '.join([taken, *rest])}"), columns, indent=2)
+        yield from wrapped(f"{shown(choice.name)} led by", columns, indent=2)
+        led_by = [(choice.leader, f"{lost_words(choice.lost_records)} (in this plan)")]
+        led_by += [(each.broker_id, lost_words(each.lost)) for each in choice.alternatives]
+        for broker, lost in led_by:
+            yield from wrapped(f"broker {broker}: loses {lost}", columns, indent=4, hanging=4)
     if any(choice.alternatives for choice in plan.forced):
         first = next(c for c in plan.forced if c.alternatives)
         other = first.alternatives[0].broker_id

@@ -725,7 +725,7 @@ def test_when_brokers_start_decides_what_retention_deletes(run: Run) -> None:
 
 def test_the_assumed_time_of_the_starts_is_named(run: Run) -> None:
     stopped = captures.path("s1/healed")
-    assumed = "retention is applied as of each log's newest record"
+    assumed = "Retention is as of each log's newest record"
     assert assumed in " ".join(run("plan", stopped).out.split())
     assert assumed not in " ".join(run("plan", stopped, "--started-at", "2026-11-21").out.split())
 

@@ -66,6 +66,7 @@ def test_the_parts_come_in_their_order(browser: Browser, forked: Path) -> None:
     assert headings == [
         "Not sound: 1 high in 2 partitions",
         "What to do first",
+        "The plan",
         "Not known",
         "Partitions in trouble",
         "Findings by cause",

@@ -83,7 +83,7 @@ def test_controllers_that_are_no_brokers_start_as_they_are(
     """Controller 100 is no broker."""
     status(kafkalog, ["plan", str(FORKED)])
     said = " ".join(capfd.readouterr().out.split())
-    assert "Start the controllers and no broker" in said
+    assert "Start the controllers (node 100) and no broker" in said
     assert "process.roles" not in said
 
 

@@ -36,7 +36,7 @@ def text_of(choices: Sequence[Choice], *options: str) -> str:
 
 def test_where_a_later_start_deletes_nothing_known_the_assumption_is_named() -> None:
     said = text_of([choice(0), choice(1)])
-    assert "as of each log's newest record. To apply it as of now, add --started-at now." in said
+    assert said.endswith("as of each log's newest record; --started-at now applies it as of now.")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_partitions_that_a_later_start_shortens_are_counted(
 
 def test_a_given_start_time_needs_no_assumption() -> None:
     said = text_of([choice(0, 1)], "--started-at", "now")
-    assert "retention" not in said
+    assert "retention" not in said.lower()
 
 
 @pytest.mark.parametrize("is_end", [True, False])
