@@ -111,7 +111,11 @@ def _of_high_watermarks(full: Said, less: Said, *, loses_copies: bool) -> Iterat
             continue
         if low > (true_high if loses_copies else true_low):
             yield f"{name}: high watermark {low} at least, not {true_low} to {true_high}"
-        if high < true_high and not loses_copies and not any(IF_UNCLEAN in e for e in said["notKnown"]):
+        if (
+            high < true_high
+            and not loses_copies
+            and not any(IF_UNCLEAN in e for e in said["notKnown"])
+        ):
             yield f"{name}: high watermark {high} at most, not {true_low} to {true_high}"
 
 
