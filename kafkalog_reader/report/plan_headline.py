@@ -127,10 +127,12 @@ def _order(plan: Plan) -> str:
             return f"Starting broker {broker} removes {what} from its {count}{but}."
         taken = lost_words(lost) if lost else "no record"
         return f"Starting broker {broker} removes {taken}."
-    is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
+    is_partial = any(c.unseen or c.not_supplied or not c.assigned for c in plan.choices)
     is_partial |= any(each.may_be_elsewhere and each.is_whole for each in plan.lost_already)
     is_partial |= bool(plan.went_back or plan.empty_directories or [*older_disk_texts(plan)])
     is_partial |= bool(plan.running)
+    counted_ones = f"{'whole ' if plan.tails else ''}{'supplied ' if is_partial else ''}record"
+    nothing = "Nothing" if counted_ones == "record" else f"No {counted_ones}"
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
     if plan.empty_directories:
@@ -145,21 +147,16 @@ def _order(plan: Plan) -> str:
         copies = counted(sum(len(c.reassigned) for c in plan.reassigned), "copy", "copies")
         order = f"{order}, then replace {copies} by reassignments"
     if plan.open_findings and not plan.has_work:
-        what = "whole records" if plan.tails else "records"
-        return f"No start and no election loses {what}, {_but(plan)}."
+        return f"No start and no election loses {counted_ones}s, {_but(plan)}."
     if not plan.has_work:
-        what = "No whole record" if plan.tails else "Nothing"
         order = order if plan.lacking_quorums else f"nothing to do: {order}"
-        return f"{order[0].upper()}{order[1:]}. {what} is lost."
+        return f"{order[0].upper()}{order[1:]}. {nothing} is lost."
     order = f"{order[0].upper()}{order[1:]}."
     but = f", {_but(plan)}" if plan.open_findings else ""
     if not lost and plan.unreadable:
         return f"{order} No record is deleted then, but {_unreadable(plan)}."
     if not lost:
-        what = "No whole record" if plan.tails else "Nothing"
-        if is_partial:
-            what = "No supplied record"
-        return f"{order} {what} is lost then{but}.{_at_stake_text(plan)}"
+        return f"{order} {nothing} is lost then{but}.{_at_stake_text(plan)}"
     supplied = ", of what was supplied" if is_partial else ""
     text = f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
     if plan.unreadable:

@@ -125,7 +125,7 @@ def test_without_the_leaders_copy_no_claim_is_about_more_than_what_was_supplied(
 ) -> None:
     verify, diff, plan = said_by(without_the_leader(tmp_path / "evidence"), capfd)
     assert "Nothing is lost" not in plan
-    assert plan.startswith("Start broker 2, then brokers 0 and 1. No supplied record is lost")
+    assert plan.startswith("Start broker 2, then brokers 0 and 1. No whole supplied record is lost")
     assert "according to the metadata log broker 0 leads, and its copy was not supplied" in plan
     assert "supply its copy and make the plan again" in plan
     for text in (verify, diff, plan):

@@ -58,7 +58,7 @@ def test_the_leader_of_the_metadata_log_leads_where_only_uncommitted_records_go(
     steps = {step["kind"]: step for step in document["steps"]}
     (save,) = steps["save"]["commands"]
     assert "--replica broker:0 --from-offset 2" in save
-    assert "unclean" not in json.dumps(document["steps"])
+    assert "--election-type unclean" not in json.dumps(document["steps"])
 
 
 def test_the_copy_with_a_hole_is_the_one_to_move_aside(

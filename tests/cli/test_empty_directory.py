@@ -58,5 +58,5 @@ def test_without_it_the_plan_says_what_brokers_it_does_not_know(zookeeper: Path,
     answer = run("plan", zookeeper)
     said = " ".join(answer.out.split())
     assert answer.status == 0
-    assert said.startswith("Nothing to do: start brokers 2 and 3 in any order. Nothing is lost.")
+    assert said.startswith("Nothing to do: start brokers 2 and 3 in any order. No supplied record")
     assert "a broker that was not supplied starts last, once these lead" in said

@@ -63,8 +63,8 @@ def test_a_split_cluster_starts_the_good_copies_first(run: Run) -> None:
         "lostRecords": 3,
         "lostCommittedRecords": 0,
         "lostPossiblyCommittedRecords": 0,
-        "lostCommittedOnlyIfUnclean": 2,
-        "lostUncommittedRecords": 1,
+        "lostCommittedOnlyIfUnclean": 3,
+        "lostUncommittedRecords": 0,
         "maxLostInDamagedBatches": 0,
         "maxLostCommittedInDamagedBatches": 0,
         "maxLostPossiblyCommittedInDamagedBatches": 0,
@@ -122,7 +122,7 @@ def test_the_headline_says_where_only_whole_records_are_kept(run: Run, tmp_path:
     for log in path.glob("broker-*/u-0/*.log"):
         log.write_bytes(log.read_bytes()[:-1])
     text = " ".join(run("plan", path).out.split())
-    assert "No whole record is lost then." in text
+    assert "No whole supplied record is lost then." in text
 
 
 def test_whole_records_of_a_torn_batch_are_saved_before_a_start_cuts_them(

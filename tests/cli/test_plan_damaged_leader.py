@@ -77,7 +77,7 @@ def test_a_damaged_leader_hands_over_once_another_copy_is_whole(run: Run, tmp_pa
     assert document["startOrder"] == [[2], [1]]
     assert reassigned(document) == [("removeReplicas", [2], [1]), ("addReplicas", [2], [2, 1])]
     words = " ".join(run("plan", root).out.split())
-    assert "then replace 1 copy by reassignments. Nothing is lost then." in words
+    assert "then replace 1 copy by reassignments. No supplied record is lost then." in words
     assert "cannot be read past the damage" not in words
 
 

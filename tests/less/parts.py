@@ -29,6 +29,7 @@ class Kind(StrEnum):
     CHECKPOINT = "checkpoint of a log directory"
     EPOCHS = "leader epoch checkpoint"
     PRODUCERS = "producer snapshots"
+    MARKER = "clean-shutdown marker"
 
     @property
     def is_read_by_starts(self) -> bool:
@@ -36,7 +37,18 @@ class Kind(StrEnum):
 
         Taken from evidence, they describe another disk, and the predictions are those for it.
         """
-        return self in (Kind.CHECKPOINT, Kind.HIGH_WATERMARKS, Kind.EPOCHS, Kind.PRODUCERS)
+        return self in (
+            Kind.CHECKPOINT,
+            Kind.HIGH_WATERMARKS,
+            Kind.EPOCHS,
+            Kind.PRODUCERS,
+            Kind.MARKER,
+        )
+
+    @property
+    def is_of_metadata(self) -> bool:
+        """Whether it is part of the metadata log."""
+        return self in (Kind.METADATA, Kind.METADATA_COPY, Kind.METADATA_SNAPSHOT)
 
     @property
     def is_replica(self) -> bool:
@@ -49,6 +61,7 @@ _OF_DIRECTORY: Final = (
     (Kind.CHECKPOINT, "recovery-point-offset-checkpoint"),
     (Kind.CHECKPOINT, "log-start-offset-checkpoint"),
     (Kind.CHECKPOINT, "cleaner-offset-checkpoint"),
+    (Kind.MARKER, ".kafka_cleanshutdown"),
     (Kind.METADATA_COPY, METADATA),
     (Kind.METADATA_SNAPSHOT, f"{METADATA}/*.checkpoint"),
 )
@@ -94,8 +107,12 @@ def parts_of(root: Path) -> tuple[Part, ...]:
                 found += [Part(kind, (path,)) for path in sorted(disk.glob(pattern))]
     found += _all(Kind.GROUPS, root.glob("**/__consumer_offsets-*"))
     found += _all(Kind.HIGH_WATERMARKS, root.glob("**/replication-offset-checkpoint"))
+    found += _all(Kind.MARKER, root.glob("**/.kafka_cleanshutdown"))
     for path in sorted(root.glob("**/leader-epoch-checkpoint")):
         found.append(Part(Kind.EPOCHS, (path,)))
+    found += _all(Kind.EPOCHS, root.glob("**/leader-epoch-checkpoint"))
+    for folder, files in groupby(sorted(root.glob("**/*.snapshot")), key=lambda each: each.parent):
+        found.append(Part(Kind.PRODUCERS, tuple(files)))
     found += _all(Kind.PRODUCERS, root.glob("**/*.snapshot"))
     return tuple(each for each in found if each.paths)
 

@@ -57,5 +57,5 @@ def test_a_plan_of_some_brokers_leaves_the_others_for_last(tmp_path: Path) -> No
     (disk,) = (each for each in parts_of(root) if each.paths == (root / "broker-0",))
     with disk.taken_away(aside):
         line = headline(plan_text(str(root)))
-    assert "Nothing is lost then" in line
+    assert "No supplied record is lost then" in line
     assert line.endswith("a broker that was not supplied starts last, once these lead.")

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tests.less.law import broken
 from tests.less.parts import parts_of
 from tests.less.said import said_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from random import Random
 
     from tests.less.inputs import Input
+    from tests.less.parts import Kind, Part
 
 
 def contradicted(
@@ -35,7 +36,7 @@ def contradicted(
     full = said_of(str(root))
     parts = parts_of(root)
     both = [*combinations(parts, 2)]
-    alone = [(each,) for each in parts]
+    alone = [(each,) for each in _some(parts, throw)]
     if singles is not None:
         alone = throw.sample(alone, min(singles, len(alone)))
     for taken in (*alone, *throw.sample(both, min(pairs, len(both)))):
@@ -47,3 +48,15 @@ def contradicted(
             else:
                 less = said_of(str(root))
         yield " and ".join(each.named(root) for each in taken), [*broken(full, less, taken)]
+
+
+def _some(parts: Sequence[Part], throw: Random) -> Iterator[Part]:
+    """Not each of the files of many partitions."""
+    by_kind: dict[Kind, list[Part]] = {}
+    for each in parts:
+        by_kind.setdefault(each.kind, []).append(each)
+    for of_kind in by_kind.values():
+        yield from throw.sample(of_kind, min(_OF_A_KIND, len(of_kind)))
+
+
+_OF_A_KIND: Final = 6

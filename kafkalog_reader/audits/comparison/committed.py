@@ -73,7 +73,7 @@ class CommitBounds:
             may have left committed records above it.
         possible: the smaller of ``high`` and ``superseded``, at least ``known``.
         high: the upper bound of the high watermark: the log end, or the end of the shortest in-sync
-            log if the in-sync replicas are known; at least ``known``.
+            log if the in-sync replicas are known, and have this history; at least ``known``.
         log_end: the log end offset of the replica.
     """
 
@@ -165,8 +165,12 @@ class CommitCount:
 
     @property
     def state(self) -> str:
-        """The strongest state that any of the records has."""
-        return "known" if self.known else "possible" if self.possible else "none"
+        """The strongest state that any of the records has; one may be in a damaged batch."""
+        if self.known or self.damaged_known:
+            return "known"
+        if self.possible or self.damaged_possible:
+            return "possible"
+        return "onlyIfUnclean" if self.only_if_unclean else "none"
 
 
 def fork_of(one: History, other: History) -> LineageFork:
@@ -241,7 +245,8 @@ def commit_bounds(
         histories: one for each replica.
         in_sync: the in-sync replicas; None if unknown. A record that one of them lacks is not
             committed, unless its log once had more: its end is lost, or its high watermark is
-            above its log end.
+            above its log end. Of records that the newest leader has left behind they prove
+            nothing: they may have been in sync without them since an unclean election.
         named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
         unclean_epoch: that of the last unclean election, which proves nothing about records that
             were there before; None if none is known.
@@ -275,7 +280,7 @@ def commit_bounds(
     for replica, superseded in left_at.items():
         history = histories[replica]
         end = history.log_end_offset
-        high = min(end, in_sync_end)
+        high = end if superseded is not None else min(end, in_sync_end)
         known = min(history.high_watermark_low, end)
         possible = high
         if superseded is not None and (unclean_epoch or -1) > history.last_epoch:

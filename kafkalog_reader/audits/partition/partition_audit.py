@@ -163,6 +163,12 @@ class PartitionAudit:
         return tuple(sorted({*self.membership.replicas} - here))
 
     @property
+    def may_have_other_copies(self) -> bool:
+        """Whether there may be copies that were not supplied: a metadata log alone excludes it."""
+        is_unnamed = any(each.broker_id is None for each in self.everyone)
+        return self.membership is None or is_unnamed or bool(self.without_copy)
+
+    @property
     def only_copy(self) -> ReplicaAudit | None:
         """The only one of several replicas that has records; None if others have some, too."""
         holding = [each for each in self.everyone if not each.history.is_empty]

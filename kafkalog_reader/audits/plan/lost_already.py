@@ -89,7 +89,7 @@ def lost_already(audit: PartitionAudit, found: Sequence[Finding]) -> tuple[LostA
             next_offset=following,
             is_committed=any(committed),
             is_end=following > end,
-            may_be_elsewhere=bool(audit.without_copy),
+            may_be_elsewhere=audit.may_have_other_copies,
         )
         before = lost[-1] if lost else None
         if before is not None and (before.next_offset, before.is_committed, before.is_end) == (

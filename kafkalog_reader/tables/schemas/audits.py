@@ -59,7 +59,11 @@ FINDINGS: Final = (
     ),
     Column("recordsAtRisk", pa.int64(), "records concerned"),
     Column("bytesAtRisk", pa.int64(), "bytes concerned", "bytes"),
-    Column("committed", pa.string(), "whether these records were: known, possible or none"),
+    Column(
+        "committed",
+        pa.string(),
+        "whether these records were: known, possible, onlyIfUnclean or none",
+    ),
     Column("actions", pa.list_(pa.string()), "what to do, for example A1"),
     Column("causedBy", pa.string(), "code and place of the finding that caused it"),
     Column("message", pa.string(), "the finding in a sentence"),

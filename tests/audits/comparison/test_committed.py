@@ -68,6 +68,13 @@ def test_above_the_fork_with_the_newest_leader_only_an_unclean_election_left_com
     assert commit_bounds({ONE: old, TWO: new})[ONE] == bound(2, 4, 6, 6, superseded=4)
 
 
+def test_the_end_of_an_in_sync_replica_bounds_only_the_history_that_it_has() -> None:
+    """An unclean election let a high watermark go back: offset 5 may have been committed."""
+    old, new = history((0, 0, 6), high_watermark=2), history((0, 0, 4), (1, 4, 5))
+    found = commit_bounds({ONE: old, TWO: new}, in_sync=[TWO])
+    assert found[ONE] == bound(2, 4, 6, 6, superseded=4)
+
+
 def test_an_in_sync_replica_that_ends_in_half_a_batch_bounds_nothing() -> None:
     torn = replace(history((0, 0, 4)), lost_its_end=True)
     histories = {ONE: history((0, 0, 6), high_watermark=2), TWO: torn}
@@ -130,7 +137,10 @@ def test_counts_add_up_and_the_strongest_state_speaks() -> None:
     assert count == CommitCount(known=1, possible=5, only_if_unclean=4, uncommitted=5)
     assert (count.total, count.state) == (15, "known")
     assert CommitCount(possible=1).state == "possible"
-    assert CommitCount(only_if_unclean=1, uncommitted=1).state == "none"
+    assert CommitCount(only_if_unclean=1, uncommitted=1).state == "onlyIfUnclean"
+    assert CommitCount(uncommitted=1, damaged=1).state == "none"
+    assert CommitCount(uncommitted=1, damaged=1, damaged_possible=1).state == "possible"
+    assert CommitCount(damaged=1, damaged_known=1).state == "known"
 
 
 FIELDS = [each.name for each in fields(CommitCount)]

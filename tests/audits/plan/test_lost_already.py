@@ -18,7 +18,7 @@ def audit_of(
     *ends: int,
     torn: int = 0,
     unmerged: tuple[tuple[int, int], ...] = (),
-    without_copy: tuple[int, ...] = (),
+    may_have_other_copies: bool = False,
 ) -> Any:
     return cast(
         "Any",
@@ -27,7 +27,7 @@ def audit_of(
             merge=SimpleNamespace(lost=unmerged),
             replicas=[SimpleNamespace(bounds=SimpleNamespace(known=4))],
             partition=3,
-            without_copy=without_copy,
+            may_have_other_copies=may_have_other_copies,
             everyone=[SimpleNamespace(log_end=end) for end in ends],
             readable_after_end=(max(ends), max(max(ends), torn)),
         ),
@@ -117,5 +117,5 @@ def test_what_a_group_read_above_every_end_is_lost() -> None:
 
 def test_a_broker_that_was_not_supplied_may_have_what_no_copy_has() -> None:
     above = finding(HIGH_WATERMARK, "", offsets=(3, 9))
-    (lost,) = lost_already(audit_of(3, 5, without_copy=(7,)), [above])
+    (lost,) = lost_already(audit_of(3, 5, may_have_other_copies=True), [above])
     assert lost.may_be_elsewhere
