@@ -1,9 +1,12 @@
-"""How probable it is that two batches of a log are equal although nothing was sent again.
+"""How probable it is that batches of a log are equal although nothing was sent again.
 
-Applications send equal values, and at some rate in the same millisecond. How often that happens by
-chance is what the log itself shows: how many pairs of batches have the same content at different
-times, and how many pairs have the same time. A retry is one more copy where chance gives none. It
-also comes late: a producer waits ``retry.backoff.ms`` before it sends again, while the log goes on.
+Applications send equal values, and at some rate in the same millisecond. What is stored at the same
+time is compared with what is stored at other times: how often are two of those equal, in the whole
+log and among close neighbours? If equal ones at the same time are as frequent, they are chance. The
+same is asked about runs of batches, because a producer that sends again repeats several in order.
+
+A retry also comes late: a producer waits ``retry.backoff.ms`` before it sends again, while the log
+goes on. Where batches never are as late, that decides alone.
 """
 
 from __future__ import annotations
@@ -14,15 +17,28 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-_MOST_BY_CHANCE: Final = 0.01
-"""Expected pairs by chance, as a share of the equal pairs, up to which these are no chance."""
+_MOST_BY_CHANCE: Final = 0.05
+"""Share of equal pairs that chance may explain where the others are called retries."""
+_CHANCE: Final = 0.001
+"""Probability of that many equal pairs, up to which they are no chance."""
 _MOST_LATE_BY_CHANCE: Final = 0.05
-"""The same, for pairs that are as late."""
+"""Pairs by chance that are as late, as a share of all that are."""
 _SOONEST: Final = 80
 """Milliseconds: ``retry.backoff.ms`` is 100, less 20 percent of jitter."""
+_LAGS: Final = 16
+"""How far apart close neighbours are at most."""
+_REPEATS: Final = 1.0
+_NO_REPEATS: Final = 0.01
+_ALL_DIFFER: Final = 0.001
+"""Equal pairs at different times that may be there beyond those seen: if there are some; if there
+are none; and if also no different ones are there at the same time."""
 _SIZES: Final = 64
+_FACTORS: Final = tuple(map(np.uint64, (0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9)))
+_SHIFT: Final = np.uint64(31)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,98 +66,180 @@ def lateness(latest: NDArray[np.int64]) -> NDArray[np.int64]:
     return late
 
 
-def no_chance(
-    sent: Sent, before: NDArray[np.intp], after: NDArray[np.intp], batches: int
-) -> NDArray[np.bool_]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs:
+    """Batches that are there again.
+
+    Attributes:
+        number: of the first of each pair; neighbours have consecutive numbers.
+        row: of the second of each pair, in ``Sent``.
+        waited: how much later than the first the second was stored, as far as known.
+    """
+
+    number: NDArray[np.int64]
+    row: NDArray[np.intp]
+    waited: NDArray[np.int64]
+
+
+def no_chance(sent: Sent, pairs: Pairs, batches: int) -> NDArray[np.bool_]:
     """Which of the pairs of equal batches are not explained by chance.
 
     Args:
         sent: neighbouring batches.
-        before: of each pair, a row of ``sent``.
-        after: of each pair, the row of the next batch with the same content and time.
+        pairs: of each batch that is there again, and the next one with its content and time.
         batches: of the log so far; the more there are, the more pairs are equal by chance.
     """
-    if not len(before):
+    if not len(pairs.row):
         return np.zeros(0, np.bool_)
     scale = max(batches / len(sent.time), 1.0)
-    late = _late(sent, before, after, scale)
-    return late | (_expected(sent, after, scale) <= _MOST_BY_CHANCE)
-
-
-def _late(
-    sent: Sent, before: NDArray[np.intp], after: NDArray[np.intp], scale: float
-) -> NDArray[np.bool_]:
-    """Which copies were stored later than batches ever are in this log, and than the first."""
-    is_other = np.ones(len(sent.time), np.bool_)
-    is_other[after] = False
-    others = np.sort(sent.lateness[is_other])
-    own = sent.lateness[after]
-    as_late = len(others) - np.searchsorted(others, own)
-    share = (as_late + 1) / (len(others) + 1)
-    pairs_as_late = len(own) - np.searchsorted(np.sort(own), own)
-    found: NDArray[np.bool_] = own - sent.lateness[before] >= _SOONEST
-    return found & (share * scale * len(after) / pairs_as_late <= _MOST_LATE_BY_CHANCE)
-
-
-def _expected(sent: Sent, after: NDArray[np.intp], scale: float) -> NDArray[np.float64]:
-    """For each pair: pairs by chance of its kind, for each equal pair of that kind.
-
-    A kind is how many records a batch has, and how often its content is there, both by powers of
-    two. Contents that are rare, or long, are judged by others like them. Where no content of that
-    length is there at another time, the log shows only that such pairs are rarer than one.
-    """
-    order = np.lexsort((sent.time, sent.content))
-    is_next = sent.content[order][1:] == sent.content[order][:-1]
-    same_time = is_next & (sent.time[order][1:] == sent.time[order][:-1])
-    content_of, sizes = _groups(is_next)
-    both_of, copies = _groups(same_time)
-    first = order[np.searchsorted(content_of, np.arange(len(sizes)))]
-    size_class = _power_of_two(sent.records)
-    kind_of_content = size_class[first] * _SIZES + _power_of_two(sizes)
-    pairs = np.bincount(kind_of_content, _pairs(sizes), _SIZES * _SIZES)
-    content_of_both = content_of[np.searchsorted(both_of, np.arange(len(copies)))]
-    equal = np.bincount(kind_of_content[content_of_both], _pairs(copies), _SIZES * _SIZES)
-
-    apart = (pairs - equal).reshape(_SIZES, _SIZES).sum(axis=1)
-    repeats_apart = np.cumsum(apart[::-1])[::-1]  # of batches at least as long
-    of_content, of_both = (each.reshape(_SIZES, _SIZES).sum(axis=1) for each in (pairs, equal))
-    odds, all_odds = _same_time_odds(sent, size_class, of_content, of_both)
-    by_chance = np.repeat(odds, _SIZES) * (pairs - equal + 1) * scale
-    by_chance[np.repeat(repeats_apart == 0, _SIZES)] = all_odds / 2
-    kind = np.empty(len(order), np.int64)
-    kind[order] = kind_of_content[content_of]
-    found: NDArray[np.float64] = (by_chance / np.maximum(equal, 1))[kind[after]]
+    found = _late(sent, pairs, scale) | _rare(sent, pairs.row, scale)
+    order = np.argsort(pairs.row, kind="stable")
+    is_next = (np.diff(pairs.row[order]) == 1) & (np.diff(pairs.number[order]) == 1)
+    run_of, lengths = _groups(is_next)
+    firsts = order[np.searchsorted(run_of, np.arange(len(lengths)))]
+    classes = _power_of_two(lengths) - 1
+    for number, runs in enumerate(_runs(sent, int(classes.max())), start=1):
+        which = np.flatnonzero(classes == number)
+        if len(which):
+            is_rare = np.zeros(len(lengths), np.bool_)
+            is_rare[which] = _rare(runs, pairs.row[firsts[which]], scale, least=0)
+            found[order] |= is_rare[run_of]
     return found
 
 
-def _same_time_odds(
-    sent: Sent,
-    size_class: NDArray[np.int64],
-    of_content: NDArray[np.float64],
-    of_both: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], float]:
-    """By size, and of all: pairs of different contents at the same time, to those at others.
+def _late(sent: Sent, pairs: Pairs, scale: float) -> NDArray[np.bool_]:
+    """Which copies were stored later than batches ever are in this log, and than the first."""
+    is_other = np.ones(len(sent.time), np.bool_)
+    is_other[pairs.row] = False
+    others = np.sort(sent.lateness[is_other])
+    own = sent.lateness[pairs.row]
+    as_late = len(others) - np.searchsorted(others, own)
+    share = (as_late + 1) / (len(others) + 1)
+    pairs_as_late = len(own) - np.searchsorted(np.sort(own), own)
+    found: NDArray[np.bool_] = pairs.waited >= _SOONEST
+    return found & (share * scale * len(own) / pairs_as_late <= _MOST_LATE_BY_CHANCE)
 
-    Args:
-        sent: neighbouring batches.
-        size_class: of each.
-        of_content: by size, pairs with the same content.
-        of_both: by size, pairs with the same content and time.
+
+def _runs(sent: Sent, doublings: int) -> Iterator[Sent]:
+    """The runs of 2, 4, 8, ... neighbours that begin at each row, as if each was one batch."""
+    content, records = sent.content.astype(np.uint64), sent.records
+    length = 1
+    for _ in range(doublings):
+        count = len(content) - length
+        content = content[:count] * _FACTORS[0] + content[length:]
+        content = (content ^ (content >> _SHIFT)) * _FACTORS[1]
+        records = records[:count] + records[length:]
+        length *= 2
+        yield Sent(
+            content=content.astype(np.int64),
+            time=sent.time[: len(content)],
+            lateness=sent.lateness[: len(content)],
+            records=records,
+        )
+
+
+def _rare(sent: Sent, after: NDArray[np.intp], scale: float, least: int = 1) -> NDArray[np.bool_]:
+    """Which equal pairs are of a kind that chance does not explain.
+
+    A kind is how many records a batch has, and how often its content is there, both by powers of
+    two. Contents that are rare, or long, are judged by others like them. If all have one time, that
+    shows nothing; ``least`` equal pairs are no chance even then.
     """
-    order = np.lexsort((sent.time, size_class))
-    times, sizes = sent.time[order], size_class[order]
-    both, counts = _groups((times[1:] == times[:-1]) & (sizes[1:] == sizes[:-1]))
-    size_of_both = sizes[np.searchsorted(both, np.arange(len(counts)))]
-    together = np.maximum(np.bincount(size_of_both, _pairs(counts), _SIZES) - of_both, 0)
-    possible = np.maximum(_pairs(np.bincount(size_class, minlength=_SIZES)) - of_content, 0)
-    _, all_counts = _groups(np.diff(np.sort(sent.time)) == 0)
-    all_together = max(float(_pairs(all_counts).sum() - of_both.sum()), 0)
-    all_possible = max(float(_pairs(np.array([len(order)])).sum() - of_content.sum()), 0)
-    overall = (all_together + 1) / max(all_possible - all_together, 1)
-    found = np.maximum((together + overall) / np.maximum(possible - together, 1), overall)
-    if not all_possible and of_both.sum() > 1:  # nothing but one content: this shows nothing
-        return found, float(of_both.sum())
-    return found, all_together / max(all_possible - all_together, 1)
+    kind, equal, equal_apart, together, apart = _compared(sent)
+    near, near_at_most = _near(sent, kind)
+    total = [_by_kind(kind, each) / 2 for each in (equal, equal_apart, together, apart)]
+    links = _by_kind(kind[after], np.ones(len(after)))
+    same, same_apart, at_once, at_others = total
+    lowest = _least_unseen(same, same_apart, at_once)
+    of_kind = np.maximum(same_apart / np.maximum(at_others, 1), near)
+    different = at_once - same
+    by_chance = different * of_kind / np.maximum(1 - of_kind, 1e-9)
+    is_precise = by_chance <= _MOST_BY_CHANCE * same
+
+    same, same_apart, at_once, at_others, links = (
+        np.cumsum(each, axis=1) for each in (*total, links)
+    )
+    at_most = np.maximum((same_apart + lowest) / (at_others + 1), near_at_most)
+    is_alone = (at_others == 0) & ((at_once > same) | (same > least))
+    improbable = _log_of_ways(links, at_once - same) + links * np.log(np.minimum(at_most, 1))
+    is_rare = is_precise & ~is_alone & (improbable <= np.log(_CHANCE / scale))
+    found: NDArray[np.bool_] = is_rare.ravel()[kind[after]]
+    return found
+
+
+def _compared(sent: Sent) -> tuple[NDArray[np.int64], ...]:
+    """Of each row its kind, and how many others are like it.
+
+    Returns:
+        The kinds, and the numbers of others with the same content and time, with the same content
+        and another time, with the same time, and with another time.
+    """
+    count = len(sent.time)
+    order = np.lexsort((sent.time, sent.content))
+    content, time = sent.content[order], sent.time[order]
+    is_next = content[1:] == content[:-1]
+    content_of, sizes = _groups(is_next)
+    both_of, copies = _groups(is_next & (time[1:] == time[:-1]))
+    by_time = np.argsort(sent.time, kind="stable")
+    time_of, at_once = _groups(np.diff(sent.time[by_time]) == 0)
+    equal, all_equal, together = (np.empty(count, np.int64) for _ in range(3))
+    equal[order] = copies[both_of] - 1
+    all_equal[order] = sizes[content_of] - 1
+    together[by_time] = at_once[time_of] - 1
+    kind = _power_of_two(sent.records) * _SIZES + _power_of_two(all_equal + 1)
+    return kind, equal, all_equal - equal, together, count - 1 - together
+
+
+def _near(sent: Sent, kind: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How often close neighbours at different times are equal, at the distance with the most.
+
+    Returns:
+        By kind, and of the kinds of contents that are at most so frequent.
+    """
+    of_kind, at_most = (np.zeros((_SIZES, _SIZES)) for _ in range(2))
+    for lag in range(1, min(_LAGS, len(kind) - 1) + 1):
+        is_apart = sent.time[lag:] != sent.time[:-lag]
+        is_equal = is_apart & (sent.content[lag:] == sent.content[:-lag])
+        if is_equal.any():
+            pairs, equal = (_by_kind(kind[:-lag], each) for each in (is_apart, is_equal))
+            np.maximum(of_kind, equal / np.maximum(pairs, 1), out=of_kind)
+            pairs, equal = np.cumsum(pairs, axis=1), np.cumsum(equal, axis=1)
+            np.maximum(at_most, equal / np.maximum(pairs, 1), out=at_most)
+    return of_kind, at_most
+
+
+def _least_unseen(
+    same: NDArray[np.float64], same_apart: NDArray[np.float64], at_once: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Equal pairs at different times that are assumed beyond those seen, by kind."""
+    of_length = same_apart.sum(axis=1)
+    has_repeats = np.cumsum(of_length[::-1])[::-1] > 0  # of batches at least as long
+    none = _ALL_DIFFER if at_once.sum() == same.sum() else _NO_REPEATS
+    return np.where(has_repeats, _REPEATS, none)[:, np.newaxis]
+
+
+def _by_kind(kind: NDArray[np.int64], numbers: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Sums by number of records and frequency."""
+    return np.bincount(kind, numbers, _SIZES * _SIZES).reshape(_SIZES, _SIZES)
+
+
+_LOG_FACTORIAL_TERMS: Final = np.array([1 / 12, -1 / 360, 1 / 1260])
+
+
+def _log_of_ways(chosen: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithm of the number of ways to choose so many of them and the others."""
+    return _log_factorial(chosen + others) - _log_factorial(chosen) - _log_factorial(others)
+
+
+def _log_factorial(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Stirling's series, after ten factors."""
+    large = numbers + 10
+    found = (large + 0.5) * np.log(large) - large + np.log(2 * np.pi) / 2
+    for power, factor in enumerate(_LOG_FACTORIAL_TERMS):
+        found += factor / large ** (2 * power + 1)
+    for factor in range(1, 11):
+        found -= np.log(numbers + factor)
+    return found
 
 
 def _groups(continues: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
@@ -149,11 +247,6 @@ def _groups(continues: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.
     number = np.zeros(len(continues) + 1, np.intp)
     np.cumsum(~continues, out=number[1:])
     return number, np.bincount(number)
-
-
-def _pairs(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = sizes * (sizes - 1.0) / 2
-    return found
 
 
 def _power_of_two(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.kernel import repeats
-from kafkalog_reader.tables.chance import Sent, lateness, no_chance
+from kafkalog_reader.tables.chance import Pairs, Sent, lateness, no_chance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,8 +21,8 @@ _FACTOR: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _LOW_BITS: Final = np.uint64((1 << 63) - 1)
 _JUDGED: Final = 65_536
 """Earlier batches by which those of a step are judged."""
-_ROW: Final = "row"
-_OF_UNITS: Final = ("content", "time", "latest", "records")
+_NO_TIME: Final = -(1 << 62)
+_OF_UNITS: Final = ("content", "time", "latest", "appended", "records")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,9 @@ class Step:
         first_row: the number of the first record in the log's order.
         batches: base offset of the batch of each.
         content, hashes: of each record, without and with its time.
-        times: of the client, in milliseconds; 0 where the broker set it.
+        times: of the client, in milliseconds; where the broker set it, what is left of them.
+        timestamps: as stored, in milliseconds.
+        is_broker_time: whether the broker set it.
         previous: the number of the newest equal record before each; -1 for none.
     """
 
@@ -42,7 +44,14 @@ class Step:
     content: NDArray[np.int64]
     hashes: NDArray[np.int64]
     times: NDArray[np.int64]
+    timestamps: NDArray[np.int64]
+    is_broker_time: NDArray[np.bool_]
     previous: NDArray[np.int64]
+
+    @property
+    def appended(self) -> NDArray[np.int64]:
+        """How long after its client's time each was stored, if the broker set the time; or -1."""
+        return np.where(self.is_broker_time, np.maximum(self.timestamps - self.times, 0), -1)
 
 
 class BatchesAgain:
@@ -60,6 +69,8 @@ class BatchesAgain:
         self._recent = repeats.RecentRecords(heads, links, hashes, batches, copies, seen, near)
         self._rows = np.zeros(size, np.int64)
         self._starts = np.full(size, -1, np.int64)
+        self._lateness = np.zeros(size, np.int64)
+        self._latest = _NO_TIME
         self._mask = size - 1
         self._near = near
         self._units = self._before = 0
@@ -69,6 +80,7 @@ class BatchesAgain:
         """Begin another log."""
         self._recent.forget()
         self._before = self._units
+        self._latest = _NO_TIME
         self._judged = {name: np.empty(0, np.int64) for name in _OF_UNITS}
 
     def look(self, step: Step) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -93,7 +105,8 @@ class BatchesAgain:
         first = self._rows[previous & self._mask]
         again[of_chosen] = (first[unit_of] + inside)[of_chosen]
         number[of_chosen] = copies[unit_of][of_chosen]
-        in_parts = self._in_parts(step, np.where(of_chosen, -1, step.previous))
+        others = np.where(of_chosen, -1, step.previous)
+        in_parts = self._at_other_borders(step, others, starts, lengths)
         again[in_parts] = step.previous[in_parts]
         number[in_parts] = 2
         return again, number
@@ -121,6 +134,7 @@ class BatchesAgain:
             "content": _of_units(relative, inside, starts),
             "time": step.times[starts],
             "latest": np.maximum.reduceat(step.times, starts),
+            "appended": step.appended[starts],
             "records": lengths.astype(np.int64),
         }
         self._judged = {
@@ -144,46 +158,74 @@ class BatchesAgain:
         first = self._units - len(judged["time"])
         after = again + len(judged["time"]) - len(starts)
         before = np.where(previous[again] >= first, previous[again] - first, after)
+        appended = judged["appended"]
+        late = np.where(appended >= 0, appended, lateness(judged["latest"]))
         sent = Sent(
             content=judged["content"],
             time=judged["time"],
-            lateness=lateness(judged["latest"]),
+            lateness=late,
             records=judged["records"],
         )
-        chosen[again] = no_chance(sent, before, after, self._units - self._before)
+        pairs = Pairs(number=previous[again], row=after, waited=late[after] - late[before])
+        chosen[again] = no_chance(sent, pairs, self._units - self._before)
         return chosen
 
-    def _in_parts(self, step: Step, previous: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which records repeat whole earlier batches in their order, at other borders."""
+    def _at_other_borders(
+        self,
+        step: Step,
+        previous: NDArray[np.int64],
+        starts: NDArray[np.intp],
+        lengths: NDArray[np.intp],
+    ) -> NDArray[np.bool_]:
+        """Which records repeat whole batches in their order, before them or their own.
+
+        A producer or broker may divide a batch that it sends again, or put others behind it, and
+        the batch that is stored later may be the one that was sent first.
+        """
         count = len(previous)
+        late = self._late(step)
         found = np.zeros(count, np.bool_)
-        follows = (previous[1:] >= 0) & (previous[1:] == previous[:-1] + 1)
-        if not follows.any():
+        if not (previous >= 0).any():
             return found
-        runs = np.flatnonzero(np.concatenate([[True], ~follows]))
-        at = np.arange(count)
+        is_again = previous >= 0
+        goes_on = is_again[1:] & (previous[1:] == previous[:-1] + 1)
+        runs = np.flatnonzero(np.concatenate([[True], ~goes_on]))
+        of_run = np.cumsum(np.concatenate([[True], ~goes_on])) - 1
         start = self._starts[previous & self._mask]
-        begins = (previous >= 0) & (start == previous)
-        ends = (previous >= 0) & (self._starts[(previous + 1) & self._mask] != start)
-        first = np.minimum.reduceat(np.where(begins, at, count), runs)
-        last = np.maximum.reduceat(np.where(ends, at, -1), runs)
-        of_run = np.cumsum(np.concatenate([[True], ~follows])) - 1
-        whole = (last > first)[of_run] & (at >= first[of_run]) & (at <= last[of_run])
+        whole = np.zeros(count, np.bool_)
+        begins, ends = (np.zeros(count, np.bool_) for _ in range(2))
+        begins[starts] = ends[starts + lengths - 1] = True
+        for is_first, is_last in (
+            (start == previous, self._starts[(previous + 1) & self._mask] != start),
+            (begins, ends),
+        ):
+            at = np.arange(count)
+            first = np.minimum.reduceat(np.where(is_again & is_first, at, count), runs)
+            last = np.maximum.reduceat(np.where(is_again & is_last, at, -1), runs)
+            whole |= is_again & (at >= first[of_run]) & (at <= last[of_run])
         rows = np.flatnonzero(whole)
         if not len(rows):
             return found
         sent = Sent(
             content=step.content,
             time=step.times,
-            lateness=np.zeros(count, np.int64),
+            lateness=late,
             records=np.ones(count, np.int64),
         )
-        total = step.first_row + count
-        is_none = np.zeros(count, np.bool_)
-        is_none[rows] = ~no_chance(sent, rows, rows, total)
-        by_chance = np.logical_or.reduceat(is_none, runs)[of_run]
-        found[whole & ~by_chance] = True
+        waited = late[rows] - self._lateness[previous[rows] & self._mask]
+        pairs = Pairs(number=previous[rows], row=rows, waited=waited)
+        found[rows] = no_chance(sent, pairs, step.first_row + count)
         return found
+
+    def _late(self, step: Step) -> NDArray[np.int64]:
+        """How late each record was stored."""
+        seen = np.maximum.accumulate(np.maximum(step.times, self._latest))
+        before = np.concatenate([[self._latest], seen[:-1]])
+        self._latest = int(seen[-1])
+        appended = step.appended
+        late = np.where(appended >= 0, appended, np.maximum(before - step.times, 0))
+        self._lateness[(step.first_row + np.arange(len(late))) & self._mask] = late
+        return late
 
 
 def _of_units(
