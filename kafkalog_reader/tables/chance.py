@@ -6,7 +6,7 @@ log and among close neighbours? If equal ones at the same time are as frequent, 
 same is asked about runs of batches, because a producer that sends again repeats several in order.
 
 A retry also comes late: a producer waits ``retry.backoff.ms`` before it sends again, while the log
-goes on. Where batches never are as late, that decides alone.
+goes on. Where other batches hardly ever are as late, that decides alone.
 """
 
 from __future__ import annotations
@@ -25,12 +25,19 @@ _MOST_BY_CHANCE: Final = 0.05
 """Share of equal pairs that chance may explain where the others are called retries."""
 _CHANCE: Final = 0.001
 """Probability of that many equal pairs, up to which they are no chance."""
-_MOST_LATE_BY_CHANCE: Final = 0.05
+_MOST_LATE_BY_CHANCE: Final = 0.01
 """Pairs by chance that are as late, as a share of all that are."""
-_SOONEST: Final = 80
-"""Milliseconds: ``retry.backoff.ms`` is 100, less 20 percent of jitter."""
+_SOONEST: Final = 10
+"""Milliseconds. A producer waits for 80 or more, ``retry.backoff.ms`` less jitter, but the log shows
+only how much later those were created that it sent meanwhile."""
 _LAGS: Final = 16
-"""How far apart close neighbours are at most."""
+_CLOSE: Final = 2
+"""How many rows, and milliseconds, close neighbours are apart at most."""
+_QUICK: Final = 100
+"""Records that an application sends in a row in one millisecond, where it often sends equal ones: so
+many may be at the same time for each that is just behind."""
+_ERRORS: Final = 3
+"""Standard errors by which neighbours are equal more often than others."""
 _REPEATS: Final = 1.0
 _NO_REPEATS: Final = 0.01
 _ALL_DIFFER: Final = 0.001
@@ -73,12 +80,23 @@ class Pairs:
     Attributes:
         number: of the first of each pair; neighbours have consecutive numbers.
         row: of the second of each pair, in ``Sent``.
+        distance: from the first to the second.
         waited: how much later than the first the second was stored, as far as known.
     """
 
     number: NDArray[np.int64]
     row: NDArray[np.intp]
+    distance: NDArray[np.int64]
     waited: NDArray[np.int64]
+
+    def chosen(self, which: NDArray[np.intp]) -> Pairs:
+        """Some of them, in that order."""
+        return Pairs(
+            number=self.number[which],
+            row=self.row[which],
+            distance=self.distance[which],
+            waited=self.waited[which],
+        )
 
 
 def no_chance(sent: Sent, pairs: Pairs, batches: int) -> NDArray[np.bool_]:
@@ -92,23 +110,27 @@ def no_chance(sent: Sent, pairs: Pairs, batches: int) -> NDArray[np.bool_]:
     if not len(pairs.row):
         return np.zeros(0, np.bool_)
     scale = max(batches / len(sent.time), 1.0)
-    found = _late(sent, pairs, scale) | _rare(sent, pairs.row, scale)
+    found = _rare(sent, pairs.row, scale)
     order = np.argsort(pairs.row, kind="stable")
-    is_next = (np.diff(pairs.row[order]) == 1) & (np.diff(pairs.number[order]) == 1)
+    ordered = pairs.chosen(order)
+    is_next = (np.diff(ordered.row) == 1) & (np.diff(ordered.number) == 1)
     run_of, lengths = _groups(is_next)
-    firsts = order[np.searchsorted(run_of, np.arange(len(lengths)))]
-    classes = _power_of_two(lengths) - 1
-    for number, runs in enumerate(_runs(sent, int(classes.max())), start=1):
+    runs = ordered.chosen(np.searchsorted(run_of, np.arange(len(lengths))))
+    is_run = _late(sent, runs, scale)
+    classes = _power_of_two(np.minimum(lengths, runs.distance)) - 1
+    for number, longer in enumerate(_runs(sent, int(classes.max())), start=1):
         which = np.flatnonzero(classes == number)
         if len(which):
-            is_rare = np.zeros(len(lengths), np.bool_)
-            is_rare[which] = _rare(runs, pairs.row[firsts[which]], scale, least=0)
-            found[order] |= is_rare[run_of]
+            is_run[which] |= _rare(longer, runs.row[which], scale, least=0)
+    found[order] |= is_run[run_of]
     return found
 
 
 def _late(sent: Sent, pairs: Pairs, scale: float) -> NDArray[np.bool_]:
-    """Which copies were stored later than batches ever are in this log, and than the first."""
+    """Which copies were stored later than the first, and than others are in this log.
+
+    Where a clock was set back, most batches that are late are no copies.
+    """
     is_other = np.ones(len(sent.time), np.bool_)
     is_other[pairs.row] = False
     others = np.sort(sent.lateness[is_other])
@@ -116,7 +138,7 @@ def _late(sent: Sent, pairs: Pairs, scale: float) -> NDArray[np.bool_]:
     as_late = len(others) - np.searchsorted(others, own)
     share = (as_late + 1) / (len(others) + 1)
     pairs_as_late = len(own) - np.searchsorted(np.sort(own), own)
-    found: NDArray[np.bool_] = pairs.waited >= _SOONEST
+    found: NDArray[np.bool_] = (pairs.waited >= _SOONEST) & (as_late <= pairs_as_late)
     return found & (share * scale * len(own) / pairs_as_late <= _MOST_LATE_BY_CHANCE)
 
 
@@ -146,20 +168,20 @@ def _rare(sent: Sent, after: NDArray[np.intp], scale: float, least: int = 1) -> 
     shows nothing; ``least`` equal pairs are no chance even then.
     """
     kind, equal, equal_apart, together, apart = _compared(sent)
-    near, near_at_most = _near(sent, kind)
     total = [_by_kind(kind, each) / 2 for each in (equal, equal_apart, together, apart)]
     links = _by_kind(kind[after], np.ones(len(after)))
     same, same_apart, at_once, at_others = total
+    chance = same_apart.sum(axis=1) / np.maximum(at_others.sum(axis=1), 1)
+    near, in_a_row = (each[:, np.newaxis] for each in _near(sent, kind, chance))
     lowest = _least_unseen(same, same_apart, at_once)
-    of_kind = np.maximum(same_apart / np.maximum(at_others, 1), near)
-    different = at_once - same
-    by_chance = different * of_kind / np.maximum(1 - of_kind, 1e-9)
-    is_precise = by_chance <= _MOST_BY_CHANCE * same
+    of_kind = same_apart / np.maximum(at_others, 1)
+    by_chance = (at_once - same) * of_kind / np.maximum(1 - of_kind, 1e-9)
+    is_precise = np.maximum(by_chance, _QUICK * in_a_row) <= _MOST_BY_CHANCE * same
 
     same, same_apart, at_once, at_others, links = (
         np.cumsum(each, axis=1) for each in (*total, links)
     )
-    at_most = np.maximum((same_apart + lowest) / (at_others + 1), near_at_most)
+    at_most = np.maximum((same_apart + lowest) / (at_others + 1), near)
     is_alone = (at_others == 0) & ((at_once > same) | (same > least))
     improbable = _log_of_ways(links, at_once - same) + links * np.log(np.minimum(at_most, 1))
     is_rare = is_precise & ~is_alone & (improbable <= np.log(_CHANCE / scale))
@@ -190,22 +212,38 @@ def _compared(sent: Sent) -> tuple[NDArray[np.int64], ...]:
     return kind, equal, all_equal - equal, together, count - 1 - together
 
 
-def _near(sent: Sent, kind: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How often close neighbours at different times are equal, at the distance with the most.
+def _near(
+    sent: Sent, kind: NDArray[np.int64], by_chance: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How often close neighbours at different times are equal because they are close.
+
+    Args:
+        sent: neighbouring batches.
+        kind: of each.
+        by_chance: how often any two at different times are equal, by number of records.
 
     Returns:
-        By kind, and of the kinds of contents that are at most so frequent.
+        By number of records the share, at the distance where it is greatest, and how many of those
+        that are closest are equal beyond chance.
     """
-    of_kind, at_most = (np.zeros((_SIZES, _SIZES)) for _ in range(2))
+    found, beyond = np.zeros(_SIZES), np.zeros(_SIZES)
+    order = np.argsort(sent.time, kind="stable")
+    time, content, size = sent.time[order], sent.content[order], kind[order] // _SIZES
     for lag in range(1, min(_LAGS, len(kind) - 1) + 1):
-        is_apart = sent.time[lag:] != sent.time[:-lag]
-        is_equal = is_apart & (sent.content[lag:] == sent.content[:-lag])
-        if is_equal.any():
-            pairs, equal = (_by_kind(kind[:-lag], each) for each in (is_apart, is_equal))
-            np.maximum(of_kind, equal / np.maximum(pairs, 1), out=of_kind)
-            pairs, equal = np.cumsum(pairs, axis=1), np.cumsum(equal, axis=1)
-            np.maximum(at_most, equal / np.maximum(pairs, 1), out=at_most)
-    return of_kind, at_most
+        since = time[lag:] - time[:-lag]
+        is_equal = (since > 0) & (content[lag:] == content[:-lag])
+        if not is_equal.any():
+            continue
+        for is_apart in (since > 0, (since > 0) & (since <= _CLOSE)):
+            pairs = np.bincount(size[:-lag], is_apart, _SIZES)
+            equal = np.bincount(size[:-lag], is_apart & is_equal, _SIZES)
+            share = equal / (pairs + 1)
+            error = np.sqrt(np.maximum(by_chance * (1 - by_chance), 0) / np.maximum(pairs, 1))
+            is_more = share > by_chance + _ERRORS * error
+            np.maximum(found, np.where(is_more, share, 0), out=found)
+        if lag <= _CLOSE:
+            beyond += np.where(is_more, equal - by_chance * pairs, 0)
+    return found, beyond
 
 
 def _least_unseen(

@@ -166,7 +166,12 @@ class BatchesAgain:
             lateness=late,
             records=judged["records"],
         )
-        pairs = Pairs(number=previous[again], row=after, waited=late[after] - late[before])
+        pairs = Pairs(
+            number=previous[again],
+            row=after,
+            distance=self._units - len(starts) + again - previous[again],
+            waited=late[after] - late[before],
+        )
         chosen[again] = no_chance(sent, pairs, self._units - self._before)
         return chosen
 
@@ -206,14 +211,16 @@ class BatchesAgain:
         rows = np.flatnonzero(whole)
         if not len(rows):
             return found
+        is_unknown = step.is_broker_time & ~begins
         sent = Sent(
             content=step.content,
-            time=step.times,
+            time=np.where(is_unknown, _NO_TIME + np.arange(count), step.times),
             lateness=late,
             records=np.ones(count, np.int64),
         )
         waited = late[rows] - self._lateness[previous[rows] & self._mask]
-        pairs = Pairs(number=previous[rows], row=rows, waited=waited)
+        distance = step.first_row + rows - previous[rows]
+        pairs = Pairs(number=previous[rows], row=rows, distance=distance, waited=waited)
         found[rows] = no_chance(sent, pairs, step.first_row + count)
         return found
 

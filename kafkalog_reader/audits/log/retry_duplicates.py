@@ -171,7 +171,7 @@ class RetryWatch:
             return
         sent = rows.sent()
         waited = sent.lateness[after] - sent.lateness[before]
-        pairs = Pairs(number=before, row=after, waited=waited)
+        pairs = Pairs(number=before, row=after, distance=after - before, waited=waited)
         chosen = no_chance(sent, pairs, self._batches) & (after >= first_new)
         before, after = before[chosen], after[chosen]
         for earlier, later in zip(before.tolist(), after.tolist(), strict=True):
