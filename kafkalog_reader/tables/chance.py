@@ -25,17 +25,17 @@ _MOST_BY_CHANCE: Final = 0.05
 """Share of equal pairs that chance may explain where the others are called retries."""
 _CHANCE: Final = 0.001
 """Probability of that many equal pairs, up to which they are no chance."""
-_MOST_LATE_BY_CHANCE: Final = 0.01
+_MOST_LATE_BY_CHANCE: Final = 0.003
 """Pairs by chance that are as late, as a share of all that are."""
 _SOONEST: Final = 10
-"""Milliseconds. A producer waits for 80 or more, ``retry.backoff.ms`` less jitter, but the log shows
+"""Milliseconds. A producer waits for 80 or more, ``retry.backoff.ms`` less jitter, but a log shows
 only how much later those were created that it sent meanwhile."""
 _LAGS: Final = 16
 _CLOSE: Final = 2
 """How many rows, and milliseconds, close neighbours are apart at most."""
 _QUICK: Final = 100
-"""Records that an application sends in a row in one millisecond, where it often sends equal ones: so
-many may be at the same time for each that is just behind."""
+"""Equal records that an application sends in a row in one millisecond, for each that is equal and
+in the next one."""
 _ERRORS: Final = 3
 """Standard errors by which neighbours are equal more often than others."""
 _REPEATS: Final = 1.0
@@ -110,18 +110,20 @@ def no_chance(sent: Sent, pairs: Pairs, batches: int) -> NDArray[np.bool_]:
     if not len(pairs.row):
         return np.zeros(0, np.bool_)
     scale = max(batches / len(sent.time), 1.0)
-    found = _rare(sent, pairs.row, scale)
     order = np.argsort(pairs.row, kind="stable")
     ordered = pairs.chosen(order)
     is_next = (np.diff(ordered.row) == 1) & (np.diff(ordered.number) == 1)
     run_of, lengths = _groups(is_next)
     runs = ordered.chosen(np.searchsorted(run_of, np.arange(len(lengths))))
+    all_batches = _Compared(sent)
+    found = all_batches.are_rare(pairs.row, scale)
     is_run = _late(sent, runs, scale)
     classes = _power_of_two(np.minimum(lengths, runs.distance)) - 1
     for number, longer in enumerate(_runs(sent, int(classes.max())), start=1):
         which = np.flatnonzero(classes == number)
-        if len(which):
-            is_run[which] |= _rare(longer, runs.row[which], scale, least=0)
+        by_chance = all_batches.runs_by_chance(1 << number)
+        if len(which) and by_chance <= _MOST_BY_CHANCE * int((classes >= number).sum()):
+            is_run[which] |= _Compared(longer).are_rare(runs.row[which], scale, least=0)
     found[order] |= is_run[run_of]
     return found
 
@@ -160,105 +162,120 @@ def _runs(sent: Sent, doublings: int) -> Iterator[Sent]:
         )
 
 
-def _rare(sent: Sent, after: NDArray[np.intp], scale: float, least: int = 1) -> NDArray[np.bool_]:
-    """Which equal pairs are of a kind that chance does not explain.
+class _Compared:
+    """Batches compared with all others, by kind.
 
     A kind is how many records a batch has, and how often its content is there, both by powers of
-    two. Contents that are rare, or long, are judged by others like them. If all have one time, that
-    shows nothing; ``least`` equal pairs are no chance even then.
+    two. Contents that are rare, or long, are judged by others like them.
     """
-    kind, equal, equal_apart, together, apart = _compared(sent)
-    total = [_by_kind(kind, each) / 2 for each in (equal, equal_apart, together, apart)]
-    links = _by_kind(kind[after], np.ones(len(after)))
-    same, same_apart, at_once, at_others = total
-    chance = same_apart.sum(axis=1) / np.maximum(at_others.sum(axis=1), 1)
-    near, in_a_row = (each[:, np.newaxis] for each in _near(sent, kind, chance))
-    lowest = _least_unseen(same, same_apart, at_once)
-    of_kind = same_apart / np.maximum(at_others, 1)
-    by_chance = (at_once - same) * of_kind / np.maximum(1 - of_kind, 1e-9)
-    is_precise = np.maximum(by_chance, _QUICK * in_a_row) <= _MOST_BY_CHANCE * same
 
-    same, same_apart, at_once, at_others, links = (
-        np.cumsum(each, axis=1) for each in (*total, links)
-    )
-    at_most = np.maximum((same_apart + lowest) / (at_others + 1), near)
-    is_alone = (at_others == 0) & ((at_once > same) | (same > least))
-    improbable = _log_of_ways(links, at_once - same) + links * np.log(np.minimum(at_most, 1))
-    is_rare = is_precise & ~is_alone & (improbable <= np.log(_CHANCE / scale))
-    found: NDArray[np.bool_] = is_rare.ravel()[kind[after]]
-    return found
+    def __init__(self, sent: Sent) -> None:
+        count = len(sent.time)
+        by_time = np.argsort(sent.time, kind="stable")
+        order = by_time[np.argsort(sent.content[by_time], kind="stable")]
+        content, time = sent.content[order], sent.time[order]
+        is_next = content[1:] == content[:-1]
+        content_of, sizes = _groups(is_next)
+        _, copies = _groups(is_next & (time[1:] == time[:-1]))
+        time_of, at_once = _groups(np.diff(sent.time[by_time]) == 0)
+        together = np.empty(count, np.int64)
+        together[by_time] = at_once[time_of] - 1
+        firsts = np.cumsum(sizes) - sizes
+        kinds = _power_of_two(sent.records[order[firsts]]) * _SIZES + _power_of_two(sizes)
+        self._sent = sent
+        self._by_time = by_time
+        self._kind = np.empty(count, np.int64)
+        self._kind[order] = kinds[content_of]
+        of_both = kinds[content_of[np.cumsum(copies) - copies]]
+        self._same = _by_kind(of_both, copies * (copies - 1.0) / 2)
+        self._same_apart = _by_kind(kinds, sizes * (sizes - 1.0) / 2) - self._same
+        self._at_once = _by_kind(self._kind, together) / 2
+        self._at_others = _by_kind(kinds, sizes * (count - 1.0)) / 2 - self._at_once
 
+    def runs_by_chance(self, length: int) -> float:
+        """How many runs of that length are equal, at least, where each of them is by chance."""
+        share = self._same_apart.sum() / max(self._at_others.sum(), 1)
+        return float(self._at_once.sum() * share**length)
 
-def _compared(sent: Sent) -> tuple[NDArray[np.int64], ...]:
-    """Of each row its kind, and how many others are like it.
+    def are_rare(self, after: NDArray[np.intp], scale: float, least: int = 1) -> NDArray[np.bool_]:
+        """Which equal pairs are of a kind that chance does not explain.
 
-    Returns:
-        The kinds, and the numbers of others with the same content and time, with the same content
-        and another time, with the same time, and with another time.
-    """
-    count = len(sent.time)
-    order = np.lexsort((sent.time, sent.content))
-    content, time = sent.content[order], sent.time[order]
-    is_next = content[1:] == content[:-1]
-    content_of, sizes = _groups(is_next)
-    both_of, copies = _groups(is_next & (time[1:] == time[:-1]))
-    by_time = np.argsort(sent.time, kind="stable")
-    time_of, at_once = _groups(np.diff(sent.time[by_time]) == 0)
-    equal, all_equal, together = (np.empty(count, np.int64) for _ in range(3))
-    equal[order] = copies[both_of] - 1
-    all_equal[order] = sizes[content_of] - 1
-    together[by_time] = at_once[time_of] - 1
-    kind = _power_of_two(sent.records) * _SIZES + _power_of_two(all_equal + 1)
-    return kind, equal, all_equal - equal, together, count - 1 - together
+        If all have one time, that shows nothing; ``least`` equal pairs are no chance even then.
+        """
+        of_pairs = self._kind[after]
+        links = _by_kind(of_pairs, np.ones(len(after)))
+        no_length = np.zeros(_SIZES)
+        is_rare = self._rare(links, scale, least, no_length, no_length).ravel()[of_pairs]
+        if is_rare.any():
+            near = self._near()
+            is_rare = self._rare(links, scale, least, *near).ravel()[of_pairs]
+        return is_rare
 
+    def _rare(
+        self,
+        links: NDArray[np.float64],
+        scale: float,
+        least: int,
+        near: NDArray[np.float64],
+        in_a_row: NDArray[np.float64],
+    ) -> NDArray[np.bool_]:
+        """By kind. ``near`` and ``in_a_row`` say what equal neighbours explain, by length."""
+        share = self._same_apart / np.maximum(self._at_others, 1)
+        by_chance = (self._at_once - self._same) * share / np.maximum(1 - share, 1e-9)
+        by_chance = np.maximum(by_chance, _QUICK * in_a_row[:, np.newaxis])
+        is_precise = by_chance <= _MOST_BY_CHANCE * self._same
+        same, same_apart, at_once, at_others, links = (
+            np.cumsum(each, axis=1)
+            for each in (self._same, self._same_apart, self._at_once, self._at_others, links)
+        )
+        unseen = self._unseen()[:, np.newaxis]
+        share = np.maximum((same_apart + unseen) / (at_others + 1), near[:, np.newaxis])
+        is_alone = (at_others == 0) & ((at_once > same) | (same > least))
+        improbable = _log_of_ways(links, at_once - same) + links * np.log(np.minimum(share, 1))
+        found: NDArray[np.bool_] = is_precise & ~is_alone & (improbable <= np.log(_CHANCE / scale))
+        return found
 
-def _near(
-    sent: Sent, kind: NDArray[np.int64], by_chance: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How often close neighbours at different times are equal because they are close.
+    def _unseen(self) -> NDArray[np.float64]:
+        """Equal pairs at different times that are assumed beyond those seen, by length."""
+        has_repeats = np.cumsum(self._same_apart.sum(axis=1)[::-1])[::-1] > 0  # or longer ones
+        none = _ALL_DIFFER if self._at_once.sum() == self._same.sum() else _NO_REPEATS
+        return np.where(has_repeats, _REPEATS, none)
 
-    Args:
-        sent: neighbouring batches.
-        kind: of each.
-        by_chance: how often any two at different times are equal, by number of records.
+    def _near(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How often close neighbours at different times are equal because they are close.
 
-    Returns:
-        By number of records the share, at the distance where it is greatest, and how many of those
-        that are closest are equal beyond chance.
-    """
-    found, beyond = np.zeros(_SIZES), np.zeros(_SIZES)
-    order = np.argsort(sent.time, kind="stable")
-    time, content, size = sent.time[order], sent.content[order], kind[order] // _SIZES
-    for lag in range(1, min(_LAGS, len(kind) - 1) + 1):
-        since = time[lag:] - time[:-lag]
-        is_equal = (since > 0) & (content[lag:] == content[:-lag])
-        if not is_equal.any():
-            continue
-        for is_apart in (since > 0, (since > 0) & (since <= _CLOSE)):
-            pairs = np.bincount(size[:-lag], is_apart, _SIZES)
-            equal = np.bincount(size[:-lag], is_apart & is_equal, _SIZES)
-            share = equal / (pairs + 1)
-            error = np.sqrt(np.maximum(by_chance * (1 - by_chance), 0) / np.maximum(pairs, 1))
-            is_more = share > by_chance + _ERRORS * error
-            np.maximum(found, np.where(is_more, share, 0), out=found)
-        if lag <= _CLOSE:
-            beyond += np.where(is_more, equal - by_chance * pairs, 0)
-    return found, beyond
-
-
-def _least_unseen(
-    same: NDArray[np.float64], same_apart: NDArray[np.float64], at_once: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Equal pairs at different times that are assumed beyond those seen, by kind."""
-    of_length = same_apart.sum(axis=1)
-    has_repeats = np.cumsum(of_length[::-1])[::-1] > 0  # of batches at least as long
-    none = _ALL_DIFFER if at_once.sum() == same.sum() else _NO_REPEATS
-    return np.where(has_repeats, _REPEATS, none)[:, np.newaxis]
+        Returns:
+            By length the share, at the distance where it is greatest, and how many of those that
+            are closest are equal beyond chance.
+        """
+        chance = self._same_apart.sum(axis=1) / np.maximum(self._at_others.sum(axis=1), 1)
+        found, beyond = np.zeros(_SIZES), np.zeros(_SIZES)
+        order = self._by_time
+        time, content = self._sent.time[order], self._sent.content[order]
+        length = self._kind[order] // _SIZES
+        for lag in range(1, min(_LAGS, len(order) - 1) + 1):
+            since = time[lag:] - time[:-lag]
+            is_equal = (since > 0) & (content[lag:] == content[:-lag])
+            if not is_equal.any():
+                continue
+            for most in (_CLOSE, None):
+                is_apart = (since > 0) if most is None else (since > 0) & (since <= most)
+                pairs = np.bincount(length[:-lag], is_apart, _SIZES)
+                equal = np.bincount(length[:-lag], is_apart & is_equal, _SIZES)
+                share = equal / (pairs + 1)
+                error = np.sqrt(np.maximum(chance * (1 - chance), 0) / np.maximum(pairs, 1))
+                is_more = share > chance + _ERRORS * error
+                np.maximum(found, np.where(is_more, share, 0), out=found)
+                if most is not None and lag <= most:
+                    beyond += np.where(is_more, equal - chance * pairs, 0)
+        return found, beyond
 
 
 def _by_kind(kind: NDArray[np.int64], numbers: NDArray[np.generic]) -> NDArray[np.float64]:
     """Sums by number of records and frequency."""
-    return np.bincount(kind, numbers, _SIZES * _SIZES).reshape(_SIZES, _SIZES)
+    found: NDArray[np.float64]
+    found = np.bincount(kind, numbers, _SIZES * _SIZES).reshape(_SIZES, _SIZES)
+    return found
 
 
 _LOG_FACTORIAL_TERMS: Final = np.array([1 / 12, -1 / 360, 1 / 1260])

@@ -208,9 +208,13 @@ class BatchesAgain:
             first = np.minimum.reduceat(np.where(is_again & is_first, at, count), runs)
             last = np.maximum.reduceat(np.where(is_again & is_last, at, -1), runs)
             whole |= is_again & (at >= first[of_run]) & (at <= last[of_run])
+        inside = np.arange(count) - np.repeat(starts, lengths)
+        is_as_long = (previous - inside == start) & (
+            self._starts[(start + np.repeat(lengths, lengths)) & self._mask] != start
+        )
+        if not (whole & ~is_as_long).any():
+            return found  # equal batches, which are judged as such
         rows = np.flatnonzero(whole)
-        if not len(rows):
-            return found
         is_unknown = step.is_broker_time & ~begins
         sent = Sent(
             content=step.content,
