@@ -69,7 +69,8 @@ class BatchesAgain:
         self._recent = repeats.RecentRecords(heads, links, hashes, batches, copies, seen, near)
         self._rows = np.zeros(size, np.int64)
         self._starts = np.full(size, -1, np.int64)
-        self._lateness = np.zeros(size, np.int64)
+        self._hashes, self._lateness = (np.zeros(size, np.int64) for _ in range(2))
+        self._first_row = self._next_row = 0
         self._latest = _NO_TIME
         self._mask = size - 1
         self._near = near
@@ -80,6 +81,7 @@ class BatchesAgain:
         """Begin another log."""
         self._recent.forget()
         self._before = self._units
+        self._first_row = self._next_row
         self._latest = _NO_TIME
         self._judged = {name: np.empty(0, np.int64) for name in _OF_UNITS}
 
@@ -91,6 +93,7 @@ class BatchesAgain:
             of its batch there are so far.
         """
         count = len(step.batches)
+        self._next_row = step.first_row + count
         starts = np.flatnonzero(np.diff(step.batches, prepend=-1))
         lengths = np.diff(starts, append=count)
         unit_of = np.repeat(np.arange(len(starts)), lengths)
@@ -105,9 +108,9 @@ class BatchesAgain:
         first = self._rows[previous & self._mask]
         again[of_chosen] = (first[unit_of] + inside)[of_chosen]
         number[of_chosen] = copies[unit_of][of_chosen]
-        others = np.where(of_chosen, -1, step.previous)
-        in_parts = self._at_other_borders(step, others, starts, lengths)
-        again[in_parts] = step.previous[in_parts]
+        previous = self._in_order(step, starts, lengths)
+        in_parts = self._at_other_borders(step, np.where(of_chosen, -1, previous), starts, lengths)
+        again[in_parts] = previous[in_parts]
         number[in_parts] = 2
         return again, number
 
@@ -175,6 +178,44 @@ class BatchesAgain:
         chosen[again] = no_chance(sent, pairs, self._units - self._before)
         return chosen
 
+    def _in_order(
+        self, step: Step, starts: NDArray[np.intp], lengths: NDArray[np.intp]
+    ) -> NDArray[np.int64]:
+        """The number of the record that each repeats, where possible in the order of its batch.
+
+        Of several equal ones that is not always the newest. Tried are the distance that most
+        records of a batch have, and that of the batch before it, which may be its first part.
+        """
+        count = len(step.previous)
+        unit_of = np.repeat(np.arange(len(starts)), lengths)
+        row = step.first_row + np.arange(count)
+        self._hashes[row & self._mask] = step.hashes
+        which = np.flatnonzero((step.previous >= 0) & (lengths[unit_of] > 1))
+        if not len(which):
+            return step.previous
+        distance, units = (row - step.previous)[which], unit_of[which]
+        order = np.lexsort((distance, units))
+        distance, units = distance[order], units[order]
+        is_first = np.append(True, (np.diff(distance) != 0) | (np.diff(units) != 0))
+        firsts = np.flatnonzero(is_first)
+        frequency = np.diff(firsts, append=len(order))
+        best = firsts[np.lexsort((-distance[firsts], frequency, units[firsts]))]
+        of_unit = np.zeros(len(starts), np.int64)
+        of_unit[units[best]] = distance[best]
+        found, most = step.previous, np.zeros(len(starts), np.int64)
+        for tried in (of_unit, np.append(0, of_unit[:-1])):
+            at = row - tried[unit_of]
+            is_equal = (
+                (tried[unit_of] > 0)
+                & (at >= np.maximum(self._first_row, row - self._near))
+                & (self._hashes[at & self._mask] == step.hashes)
+                & (self._starts[at & self._mask] != self._starts[row & self._mask])
+            )
+            equal = np.add.reduceat(is_equal, starts, dtype=np.int64)
+            found = np.where(is_equal & (equal > most)[unit_of], at, found)
+            most = np.maximum(most, equal)
+        return found
+
     def _at_other_borders(
         self,
         step: Step,
@@ -209,8 +250,11 @@ class BatchesAgain:
             last = np.maximum.reduceat(np.where(is_again & is_last, at, -1), runs)
             whole |= is_again & (at >= first[of_run]) & (at <= last[of_run])
         inside = np.arange(count) - np.repeat(starts, lengths)
-        is_as_long = (previous - inside == start) & (
-            self._starts[(start + np.repeat(lengths, lengths)) & self._mask] != start
+        stop = start + np.repeat(lengths, lengths)
+        is_as_long = (
+            (previous - inside == start)
+            & (self._starts[(stop - 1) & self._mask] == start)
+            & (self._starts[stop & self._mask] != start)
         )
         if not (whole & ~is_as_long).any():
             return found  # equal batches, which are judged as such

@@ -193,6 +193,8 @@ def test_what_cannot_be_told_is_not_claimed(
     application: Application, how: str, tmp_path: Path, run: Run
 ) -> None:
     """Chance puts equal batches in these logs, too; only those that came late can be told."""
+    if how == "divided" and application.records == 1:
+        pytest.skip("one record cannot be divided")
     log, is_copy = planted(application.sends(1), how, seed=2)
     claimed = found(run, tmp_path, log, how)
     assert claimed <= {offset for offset, each in enumerate(is_copy) if each}
