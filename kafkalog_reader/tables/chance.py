@@ -25,7 +25,7 @@ _MOST_BY_CHANCE: Final = 0.05
 """Share of equal pairs that chance may explain where the others are called retries."""
 _CHANCE: Final = 0.001
 """Probability of that many equal pairs, up to which they are no chance."""
-_MOST_LATE_BY_CHANCE: Final = 0.003
+_MOST_LATE_BY_CHANCE: Final = 0.005
 """Pairs by chance that are as late, as a share of all that are."""
 _SOONEST: Final = 10
 """Milliseconds. A producer waits for 80 or more, ``retry.backoff.ms`` less jitter, but a log shows

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from fixtures.builder import Batch
     from tests.cli.conftest import Run
 
-SOUND_LOGS: Final = 300
-BATCHES: Final = 250
+SOUND_LOGS: Final = 100
+BATCHES: Final = 200
 RETRIES: Final = 4
 Sent = tuple[tuple[int, str], ...]
 """The time and value of each record of a batch."""
@@ -69,7 +69,7 @@ CLEAR: Final = [
     Application(values=10**9, records=1, pause=0.3),
     Application(values=10**9, records=1, pause=300),
     Application(values=4, records=20, pause=0.1),
-    Application(values=2, records=100, pause=0.02),
+    Application(values=2, records=40, pause=0.05),
     Application(values=20, records=6, pause=1),
     Application(values=10**6, records=1, pause=20),
     Application(values=50, records=8, pause=0.05, keeps=0.3),

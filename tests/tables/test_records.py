@@ -63,7 +63,8 @@ def test_the_columns_behind_say_where_a_record_lies(partition: Path) -> None:
     assert {name: record[name] for name in list(record)[8:]} == {
         "clusterId": None, "brokerId": None, "logDirectory": str(partition.parent),
         "segmentBaseOffset": 0, "position": 0, "batchBaseOffset": 0,
-        "batchBaseTimestamp": INSTANT, "leaderEpoch": 1, "producerId": 1000, "producerEpoch": 3, "sequence": 0, "isTransactional": True,
+        "batchBaseTimestamp": INSTANT, "leaderEpoch": 1,
+        "producerId": 1000, "producerEpoch": 3, "sequence": 0, "isTransactional": True,
         "transactionState": "committed",
         "isControl": False, "controlType": None, "codec": "none", "magic": 2, "leftover": None,
     }  # fmt: skip
