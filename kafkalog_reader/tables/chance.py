@@ -163,7 +163,7 @@ def _runs(sent: Sent, doublings: int) -> Iterator[Sent]:
 
 
 class _Compared:
-    """Batches compared with all others, by kind.
+    """Batches compared with others of about as many records, by kind.
 
     A kind is how many records a batch has, and how often its content is there, both by powers of
     two. Contents that are rare, or long, are judged by others like them.
@@ -177,11 +177,16 @@ class _Compared:
         is_next = content[1:] == content[:-1]
         content_of, sizes = _groups(is_next)
         _, copies = _groups(is_next & (time[1:] == time[:-1]))
-        time_of, at_once = _groups(np.diff(sent.time[by_time]) == 0)
+        length = _power_of_two(sent.records)
+        by_both = by_time[np.lexsort((length[by_time], sent.time[by_time]))]
+        is_same = (np.diff(sent.time[by_both]) == 0) & (np.diff(length[by_both]) == 0)
+        time_of, at_once = _groups(is_same)
         together = np.empty(count, np.int64)
-        together[by_time] = at_once[time_of] - 1
+        together[by_both] = at_once[time_of] - 1
         firsts = np.cumsum(sizes) - sizes
-        kinds = _power_of_two(sent.records[order[firsts]]) * _SIZES + _power_of_two(sizes)
+        lengths = length[order[firsts]]
+        kinds = lengths * _SIZES + _power_of_two(sizes)
+        as_long = np.bincount(length, minlength=_SIZES)[lengths]
         self._sent = sent
         self._by_time = by_time
         self._kind = np.empty(count, np.int64)
@@ -190,7 +195,7 @@ class _Compared:
         self._same = _by_kind(of_both, copies * (copies - 1.0) / 2)
         self._same_apart = _by_kind(kinds, sizes * (sizes - 1.0) / 2) - self._same
         self._at_once = _by_kind(self._kind, together) / 2
-        self._at_others = _by_kind(kinds, sizes * (count - 1.0)) / 2 - self._at_once
+        self._at_others = _by_kind(kinds, sizes * (as_long - 1.0)) / 2 - self._at_once
 
     def runs_by_chance(self, length: int) -> float:
         """How many runs of that length are equal, at least, where each of them is by chance."""
@@ -230,6 +235,8 @@ class _Compared:
         )
         unseen = self._unseen()[:, np.newaxis]
         share = np.maximum((same_apart + unseen) / (at_others + 1), near[:, np.newaxis])
+        of_shorter = np.minimum.accumulate(np.where(at_others > 0, share, 1), axis=0)
+        share = np.minimum(share, of_shorter)  # longer ones are equal less often
         is_alone = (at_others == 0) & ((at_once > same) | (same > least))
         improbable = _log_of_ways(links, at_once - same) + links * np.log(np.minimum(share, 1))
         found: NDArray[np.bool_] = is_precise & ~is_alone & (improbable <= np.log(_CHANCE / scale))
@@ -254,7 +261,7 @@ class _Compared:
         time, content = self._sent.time[order], self._sent.content[order]
         length = self._kind[order] // _SIZES
         for lag in range(1, min(_LAGS, len(order) - 1) + 1):
-            since = time[lag:] - time[:-lag]
+            since = np.where(length[lag:] == length[:-lag], time[lag:] - time[:-lag], 0)
             is_equal = (since > 0) & (content[lag:] == content[:-lag])
             if not is_equal.any():
                 continue
@@ -273,9 +280,8 @@ class _Compared:
 
 def _by_kind(kind: NDArray[np.int64], numbers: NDArray[np.generic]) -> NDArray[np.float64]:
     """Sums by number of records and frequency."""
-    found: NDArray[np.float64]
-    found = np.bincount(kind, numbers, _SIZES * _SIZES).reshape(_SIZES, _SIZES)
-    return found
+    found: NDArray[np.float64] = np.bincount(kind, numbers, _SIZES * _SIZES).astype(np.float64)
+    return found.reshape(_SIZES, _SIZES)
 
 
 _LOG_FACTORIAL_TERMS: Final = np.array([1 / 12, -1 / 360, 1 / 1260])
@@ -289,7 +295,7 @@ def _log_of_ways(chosen: NDArray[np.float64], others: NDArray[np.float64]) -> ND
 def _log_factorial(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Stirling's series, after ten factors."""
     large = numbers + 10
-    found = (large + 0.5) * np.log(large) - large + np.log(2 * np.pi) / 2
+    found: NDArray[np.float64] = (large + 0.5) * np.log(large) - large + np.log(2 * np.pi) / 2
     for power, factor in enumerate(_LOG_FACTORIAL_TERMS):
         found += factor / large ** (2 * power + 1)
     for factor in range(1, 11):

@@ -73,7 +73,8 @@ def found_by_topic(files: str) -> dict[str, Counter[str]]:
 
 
 def records(files: str) -> list[dict[str, Any]]:
-    rows = kafkalog_reader.open(files).table("records", columns=["topic", "offset", "value"])
+    log = kafkalog_reader.open(files)
+    rows = log.table("records", columns=["topic", "offset", "value"], topic=list(topics()))
     return rows.to_arrow().to_pylist()
 
 
