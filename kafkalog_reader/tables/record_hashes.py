@@ -36,8 +36,9 @@ def content_hashes(rows: pa.RecordBatch) -> NDArray[np.int64]:
 def client_times(rows: pa.RecordBatch) -> NDArray[np.int64]:
     """The times of records as stored; where the broker set them, the first of the batch or 0."""
     is_client_time = numbers(rows["timestampType"]) == CREATE_TIME
-    has_first = BASE_TIMESTAMP in rows.schema.names
-    others = numbers(rows[BASE_TIMESTAMP]) if has_first else 0
+    if is_client_time.all():
+        return numbers(rows["timestamp"])
+    others = numbers(rows[BASE_TIMESTAMP]) if BASE_TIMESTAMP in rows.schema.names else 0
     return np.where(is_client_time, numbers(rows["timestamp"]), others)
 
 
