@@ -159,4 +159,4 @@ def _causes(row: Row) -> Iterator[str]:
     if row["equalRecords"]:
         yield f"{grouped(row['equalRecords'])} other records equal one before"
     if row["brokerTimes"]:
-        yield "times of the broker were not compared"
+        yield "of the clients' times, only one for each batch is there"

@@ -85,7 +85,8 @@ def duplicates_command(
     duplicates if a whole batch is there again, in one batch or in several, and the values that the
     application sends do not explain it. --equal-records also counts and lists other equal records
     in different batches, without a cause. Records of aborted transactions, and those below the log
-    start, are not compared; nor are timestamps that the broker sets (LogAppendTime).
+    start, are not compared. Of the timestamps of a topic with LogAppendTime, those are compared
+    that are left of the clients': one for each batch.
 
     A producer without idempotence leaves duplicates when it sends again what was stored but not
     acknowledged. If nearly all records are there 4 times, it has retries = 3 and never got an

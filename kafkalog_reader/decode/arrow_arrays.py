@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from kafkalog_reader.kernel import records
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -26,6 +28,13 @@ def fixed_width(
     validity = None if null is None or not null.any() else _bits(~null)
     contiguous = np.ascontiguousarray(values)
     return pa.Array.from_buffers(kind, len(values), [validity, pa.py_buffer(contiguous)])
+
+
+def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Kafka's milliseconds as microseconds, saturated on overflow."""
+    result = np.empty(len(milliseconds), np.int64)
+    records.microseconds(np.ascontiguousarray(milliseconds), result)
+    return result
 
 
 def flags(values: NDArray[np.bool_]) -> pa.BooleanArray:

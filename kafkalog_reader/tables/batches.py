@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 import pyarrow as pa
 
-from kafkalog_reader.decode.arrow_arrays import fixed_width, flags
+from kafkalog_reader.decode.arrow_arrays import fixed_width, flags, microseconds
 from kafkalog_reader.decode.decompression import codec_names
 from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
@@ -16,7 +16,6 @@ from kafkalog_reader.format.batch_fields import (
     TRANSACTIONAL_BIT,
 )
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.kernel import records
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.chosen_replicas import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
@@ -126,13 +125,6 @@ def _column(run: BatchRun, name: str, kind: pa.DataType, *, has_messages: bool) 
         elif name in ("baseOffset", "count"):  # known once it is decompressed
             null = run.is_wrapper
     return fixed_width(_NUMBERS[name](run), kind, null=null)
-
-
-def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Kafka's milliseconds as microseconds, saturated on overflow."""
-    result = np.empty(len(milliseconds), np.int64)
-    records.microseconds(np.ascontiguousarray(milliseconds), result)
-    return result
 
 
 def _stored_attributes(run: BatchRun) -> NDArray[np.int16]:

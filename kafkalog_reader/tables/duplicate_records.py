@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 COLUMNS: Final = (
     "clusterId", "brokerId", "topic", "partition", "offset", "batchBaseOffset", "leaderEpoch",
     "producerId", "producerEpoch", "sequence", "transactionState", *record_hashes.COLUMNS,
+    record_hashes.BASE_TIMESTAMP,
 )  # fmt: skip
 """Columns of the table ``records`` that are read."""
 MOST_TIMES: Final = 1000
@@ -255,7 +256,9 @@ class DuplicateWatch:
         repeated, copies = self._again.look(
             Step(
                 first_row=first_row, batches=batches, content=content, hashes=hashes,
-                times=times // _MICROSECONDS, previous=previous,
+                times=times // _MICROSECONDS,
+                timestamps=record_hashes.numbers(rows["timestamp"]) // _MICROSECONDS,
+                is_broker_time=by_broker.to_numpy(zero_copy_only=False), previous=previous,
             )
         )  # fmt: skip
         is_whole = repeated >= 0

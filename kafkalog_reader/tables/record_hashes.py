@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = ("key", "value", "headers", "timestamp", "timestampType")
 """Columns of the table ``records`` that are hashed."""
+BASE_TIMESTAMP: Final = "batchBaseTimestamp"
+"""Another one: what is left of the client's times where the broker set them."""
 CREATE_TIME: Final = 0
 _NULL: Final = 0x2545_F491_4F6C_DD1D
 """In the place of a null; an empty value is something else."""
@@ -32,9 +34,12 @@ def content_hashes(rows: pa.RecordBatch) -> NDArray[np.int64]:
 
 
 def client_times(rows: pa.RecordBatch) -> NDArray[np.int64]:
-    """The times of records as stored, 0 where the broker set them."""
-    is_client_time = _numbers(rows["timestampType"]) == CREATE_TIME
-    return np.where(is_client_time, _numbers(rows["timestamp"]), 0)
+    """The times of records as stored; where the broker set them, the first of the batch or 0."""
+    is_client_time = numbers(rows["timestampType"]) == CREATE_TIME
+    if is_client_time.all():
+        return numbers(rows["timestamp"])
+    others = numbers(rows[BASE_TIMESTAMP]) if BASE_TIMESTAMP in rows.schema.names else 0
+    return np.where(is_client_time, numbers(rows["timestamp"]), others)
 
 
 def with_times(hashes: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -64,10 +69,11 @@ def hashes_of(column: pa.Array) -> NDArray[np.int64]:
     return found
 
 
-def _numbers(column: pa.Array) -> NDArray[np.int64]:
+def numbers(column: pa.Array) -> NDArray[np.int64]:
+    """A column of numbers or times, with 0 for null."""
     plain = column.cast(pa.int64()) if column.type != pa.int64() else column
-    numbers: NDArray[np.int64] = pc.fill_null(plain, 0).to_numpy(zero_copy_only=False)
-    return numbers
+    found: NDArray[np.int64] = pc.fill_null(plain, 0).to_numpy(zero_copy_only=False)
+    return found
 
 
 def _mix(found: NDArray[np.int64], column: pa.Array) -> None:

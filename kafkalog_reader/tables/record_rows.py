@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from kafkalog_reader.decode.arrow_arrays import fixed_width, flags
+from kafkalog_reader.decode.arrow_arrays import fixed_width, flags, microseconds
 from kafkalog_reader.decode.decompression import codec_names
 from kafkalog_reader.decode.header_records import HeaderRecords, header_records, tells_offsets
 from kafkalog_reader.decode.record_buffers import RecordBuffers
 from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, TRANSACTIONAL_BIT
+from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, MAGIC, TRANSACTIONAL_BIT
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 from kafkalog_reader.tables.constant_columns import ConstantColumns
@@ -169,6 +169,10 @@ class RecordRows:
         if name == "codec":
             codecs = decoded.of_batches("attributes") & CODEC_MASK
             return codec_names(decoded.of_records(codecs))
+        if name == "batchBaseTimestamp":
+            times = decoded.of_records(microseconds(decoded.of_batches("base_timestamp")))
+            is_message = decoded.of_records(decoded.of_batches("magic") < MAGIC)
+            return fixed_width(times, self._schema.field(name).type, null=is_message)
         if name == "transactionState":
             return state_names(decoded.of_records(self._states.of(_Columns(decoded))))
         values = decoded.of_records(_OF_BATCHES[name](decoded))

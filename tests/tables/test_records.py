@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import kafkalog_reader
+from fixtures.builder import message_batch
 from fixtures.builder.stored_batches import build_record_batch
 from kafkalog_reader.errors import (
     CorruptRecordError,
@@ -18,6 +19,7 @@ from kafkalog_reader.errors import (
     LocatedError,
     UnsupportedFormatError,
 )
+from kafkalog_reader.format.batch_fields import LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.record import Record, RecordHeader
 from kafkalog_reader.tables.records import RecordsTable
@@ -62,7 +64,8 @@ def test_the_columns_behind_say_where_a_record_lies(partition: Path) -> None:
     record, marker = rows(partition)
     assert {name: record[name] for name in list(record)[8:]} == {
         "clusterId": None, "brokerId": None, "logDirectory": str(partition.parent),
-        "segmentBaseOffset": 0, "position": 0, "batchBaseOffset": 0, "leaderEpoch": 1,
+        "segmentBaseOffset": 0, "position": 0, "batchBaseOffset": 0,
+        "batchBaseTimestamp": INSTANT, "leaderEpoch": 1,
         "producerId": 1000, "producerEpoch": 3, "sequence": 0, "isTransactional": True,
         "transactionState": "committed",
         "isControl": False, "controlType": None, "codec": "none", "magic": 2, "leftover": None,
@@ -70,6 +73,17 @@ def test_the_columns_behind_say_where_a_record_lies(partition: Path) -> None:
     assert (marker["position"], marker["isControl"], marker["controlType"], marker["sequence"]) == (
         len(TRANSACTIONAL), True, "COMMIT", -1,
     )  # fmt: skip
+
+
+def test_the_base_timestamp_is_the_clients_where_the_broker_set_the_times(
+    partition: Path,
+) -> None:
+    appended = batch(0, count=2, flags=LOG_APPEND_TIME_BIT, max_timestamp=T + 1000)
+    message = message_batch(2, [Record(offset_delta=0, value=b"a")], magic=1).build()
+    write_segment(partition, [appended, message])
+    found = rows(partition, columns=["timestamp", "batchBaseTimestamp"])
+    assert [row["batchBaseTimestamp"] for row in found] == [INSTANT, INSTANT, None]
+    assert found[1]["timestamp"] == INSTANT + timedelta(seconds=1)
 
 
 @pytest.mark.parametrize("codec", Codec)

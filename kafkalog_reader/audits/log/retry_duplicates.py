@@ -31,7 +31,7 @@ from kafkalog_reader.format.batch_fields import (
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import checksums
 from kafkalog_reader.scan.timeless_crc import CRC32, CRC32C, without_fields
-from kafkalog_reader.tables.chance import Sent, lateness, no_chance
+from kafkalog_reader.tables.chance import Pairs, Sent, lateness, no_chance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,7 +169,10 @@ class RetryWatch:
         before, after = before[is_equal], after[is_equal]
         if not (after >= first_new).any():
             return
-        chosen = no_chance(rows.sent(), before, after, self._batches) & (after >= first_new)
+        sent = rows.sent()
+        waited = sent.lateness[after] - sent.lateness[before]
+        pairs = Pairs(number=before, row=after, distance=after - before, waited=waited)
+        chosen = no_chance(sent, pairs, self._batches) & (after >= first_new)
         before, after = before[chosen], after[chosen]
         for earlier, later in zip(before.tolist(), after.tolist(), strict=True):
             self._add(rows, earlier, later)

@@ -148,7 +148,7 @@ DUPLICATES: Final = (
         "records that an earlier partition of the topic has, too; null: not asked",
     ),
     Column("equalRecords", pa.int64(), "other records that equal one in a batch before"),
-    Column("brokerTimes", pa.int64(), "records with LogAppendTime, whose times are not compared"),
+    Column("brokerTimes", pa.int64(), "records with LogAppendTime: one time a batch is compared"),
     Column("notCompared", pa.int64(), "records without a timestamp (format 0)"),
 )
 

@@ -30,6 +30,11 @@ RECORDS: Final = (
     Column("segmentBaseOffset", pa.int64(), "from the name of the segment file"),
     Column("position", pa.int64(), "of the record's batch in the segment file", "bytes"),
     Column("batchBaseOffset", pa.int64(), "base offset of the record's batch"),
+    Column(
+        "batchBaseTimestamp",
+        TIMESTAMP,
+        "as stored: set by the client even if timestampType is 1; null in magic 0 and 1",
+    ),
     Column("leaderEpoch", pa.int32(), "leader epoch of the record's batch"),
     Column("producerId", pa.int64(), "-1 if the producer is not idempotent"),
     Column("producerEpoch", pa.int16(), "-1 if the producer is not idempotent"),
