@@ -253,8 +253,8 @@ def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield from wrapped(f"{shown(choice.name)} led by", columns, indent=2)
         led_by = [(choice.leader, f"{lost_words(choice.lost_records)} (in this plan)")]
         led_by += [(each.broker_id, lost_words(each.lost)) for each in choice.alternatives]
-        for broker, lost in led_by:
-            yield from wrapped(f"broker {broker}: loses {lost}", columns, indent=4, hanging=4)
+        for broker, loses in led_by:
+            yield from wrapped(f"broker {broker}: loses {loses}", columns, indent=4, hanging=4)
     if any(choice.alternatives for choice in plan.forced):
         first = next(c for c in plan.forced if c.alternatives)
         other = first.alternatives[0].broker_id

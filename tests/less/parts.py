@@ -111,7 +111,7 @@ def parts_of(root: Path) -> tuple[Part, ...]:
     for path in sorted(root.glob("**/leader-epoch-checkpoint")):
         found.append(Part(Kind.EPOCHS, (path,)))
     found += _all(Kind.EPOCHS, root.glob("**/leader-epoch-checkpoint"))
-    for folder, files in groupby(sorted(root.glob("**/*.snapshot")), key=lambda each: each.parent):
+    for _, files in groupby(sorted(root.glob("**/*.snapshot")), key=lambda each: each.parent):
         found.append(Part(Kind.PRODUCERS, tuple(files)))
     found += _all(Kind.PRODUCERS, root.glob("**/*.snapshot"))
     return tuple(each for each in found if each.paths)
