@@ -258,7 +258,8 @@ class DuplicateWatch:
                 first_row=first_row, batches=batches, content=content, hashes=hashes,
                 times=times // _MICROSECONDS,
                 timestamps=record_hashes.numbers(rows["timestamp"]) // _MICROSECONDS,
-                is_broker_time=by_broker.to_numpy(zero_copy_only=False), previous=previous,
+                is_broker_time=by_broker.to_numpy(zero_copy_only=False),
+                is_plain=self._kept["producerId"][slots] == _NOT_IDEMPOTENT, previous=previous,
             )
         )  # fmt: skip
         is_whole = repeated >= 0

@@ -36,6 +36,7 @@ class Step:
         times: of the client, in milliseconds; where the broker set it, what is left of them.
         timestamps: as stored, in milliseconds.
         is_broker_time: whether the broker set it.
+        is_plain: whether the producer is not idempotent.
         previous: the number of the newest equal record before each; -1 for none.
     """
 
@@ -46,6 +47,7 @@ class Step:
     times: NDArray[np.int64]
     timestamps: NDArray[np.int64]
     is_broker_time: NDArray[np.bool_]
+    is_plain: NDArray[np.bool_]
     previous: NDArray[np.int64]
 
     @property
@@ -226,7 +228,8 @@ class BatchesAgain:
         """Which records repeat whole batches in their order, before them or their own.
 
         A producer or broker may divide a batch that it sends again, or put others behind it, and
-        the batch that is stored later may be the one that was sent first.
+        the batch that is stored later may be the one that was sent first. With idempotence, batches
+        keep their borders.
         """
         count = len(previous)
         late = self._late(step)
@@ -243,7 +246,7 @@ class BatchesAgain:
         begins[starts] = ends[starts + lengths - 1] = True
         for is_first, is_last in (
             (start == previous, self._starts[(previous + 1) & self._mask] != start),
-            (begins, ends),
+            (begins & step.is_plain, ends),
         ):
             at = np.arange(count)
             first = np.minimum.reduceat(np.where(is_again & is_first, at, count), runs)
