@@ -30,6 +30,8 @@ SEVERE: Final = "CH"
 HIGH_WATERMARK_ABOVE_END: Final = "KL-304"
 SET_ASIDE: Final = "KL-417"
 
+_FREEZE: Final = "unclean.leader.election.enable=false"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
@@ -63,6 +65,7 @@ class Answers:
     planned: frozenset[tuple[str, str]]
     has_steps: bool
     lacks_voters: bool
+    is_freeze_left_out: bool
     is_node_unknown: bool
     is_lost_already: bool
     moved: tuple[str, ...]
@@ -98,6 +101,11 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
         planned=frozenset((each["code"], each["severity"]) for each in plan["findings"]),
         has_steps=bool(plan["steps"]),
         lacks_voters="NO QUORUM" in plan_text,
+        is_freeze_left_out=(
+            _FREEZE in f"{verify_text}{diff_text}"
+            and len(plan.get("startOrder", ())) > 1
+            and _FREEZE not in plan_text
+        ),
         is_node_unknown=any("node id of" in each["reason"] for each in plan["unanswered"]),
         is_lost_already=bool(plan["lostAlready"]),
         moved=tuple(wrongly_moved(rows, documents, plan, (verify_text, diff_text, plan_text))),
@@ -174,6 +182,8 @@ def _of_plan(said: Answers) -> Iterator[str]:
     """Yield contradictions between `plan` and the other commands; voters may run elsewhere."""
     is_more = said.plan == FOUND and said.lacks_voters
     is_unable = said.plan == TROUBLE and said.is_node_unknown
+    if said.is_freeze_left_out:
+        yield "unclean elections are to be forbidden, and no step of the plan does it"
     if said.plan != said.verify and not (said.verify == CLEAN and (is_more or is_unable)):
         yield f"plan ends with {said.plan}, verify with {said.verify}"
     severe = {each for each in said.found if each[1] in SEVERE}

@@ -27,13 +27,14 @@ def is_frozen(audit: PartitionAudit, found: Iterable[Finding]) -> bool:
 def may_freeze(audit: PartitionAudit) -> bool:
     """Whether forbidding an unclean election changes which copy may lead.
 
-    Not if the copies become one merged log, or all replicas are here and each would lose the same.
-    Before release 3.9, KRaft controllers hold no unclean election by themselves (KAFKA-12670).
+    Not if the copies become one merged log, or all replicas are here and each would lose the same
+    records. Before release 3.9, KRaft controllers hold no unclean election by themselves
+    (KAFKA-12670).
     """
     if audit.merge is not None or (audit.topics and audit.topics.releases.before(KAFKA_3_9)):
         return False
     if audit.membership is None:
         return True
     supplied = {replica.broker_id for replica in audit.everyone}
-    is_one_loss = len({each.lacking for each in audit.elections}) < 2
-    return not (is_one_loss and supplied.issuperset(audit.membership.replicas))
+    losses = {each.lacking_ranges for each in audit.elections}
+    return not (len(losses) < 2 and supplied.issuperset(audit.membership.replicas))
