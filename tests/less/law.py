@@ -113,7 +113,7 @@ def _of_high_watermarks(full: Said, less: Said, *, loses_copies: bool) -> Iterat
     """
     for name, said in less.partitions.items():
         true = full.partitions.get(name)
-        if true is None:
+        if true is None or said["topicId"] != true["topicId"]:  # a deleted topic of this name
             continue
         low, high = said["highWatermarkLow"], said["highWatermarkHigh"]
         true_low, true_high = true["highWatermarkLow"], true["highWatermarkHigh"]
@@ -197,7 +197,8 @@ def _of_verdicts(full: Said, less: Said) -> Iterator[str]:
     """
     for name, said in less.partitions.items():
         true = full.partitions.get(name)
-        if true is None or said["verdict"] in UNKNOWN:
+        is_other = true is None or said["topicId"] != true["topicId"]
+        if is_other or said["verdict"] in UNKNOWN:
             continue
         for column in ("verdict", "forkOffset", "logEndOffset"):
             if said[column] != true[column]:
