@@ -17,6 +17,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from tests.less.parts import Kind
+from tests.less.said import lost_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -26,12 +29,19 @@ if TYPE_CHECKING:
 NOTHING_LOST: Final = re.compile(r"(?<![a-z] )(Nothing|No whole record) is lost|no election loses")
 NOTHING_CUT: Final = re.compile(r"removes nothing|no whole record|No start")
 ANY_ORDER: Final = re.compile(r"in any order")
+SUPPLIED: Final = "of what was supplied"
 OTHERS_LAST: Final = "a broker that was not supplied starts last, once these lead"
 NONE_COMMITTED: Final = re.compile(r"none committed(?! unless)")
 SEVERE: Final = "CH"
 METADATA_TOPIC: Final = "__cluster_metadata"
 BETWEEN_COPIES: Final = "KL-5"
 """Codes from here on compare copies, or tell what follows from all of them together."""
+COMPARES: Final = {
+    Kind.EPOCHS: ("KL-515", "KL-526"),
+    Kind.METADATA: ("KL-526",),
+    Kind.METADATA_COPY: ("KL-526",),
+}
+"""Codes that name no file, because they say that two files contradict each other."""
 IF_UNCLEAN: Final = "whether an election was unclean"
 UNKNOWN: Final = ("undecidable", None)
 
@@ -52,7 +62,7 @@ def broken(full: Said, less: Said, taken: Sequence[Part]) -> Iterator[str]:
     yield from _of_losses_so_far(full, less)
     yield from _of_findings(full, less)
     yield from _of_status(full, less, taken, loses_copies=loses_copies)
-    if not loses_copies:
+    if not loses_copies and not is_other_disk:
         yield from _of_verdicts(full, less)
     if not is_other_disk:
         yield from _of_starts(full, less)
@@ -103,7 +113,7 @@ def _of_high_watermarks(full: Said, less: Said, *, loses_copies: bool) -> Iterat
     """
     for name, said in less.partitions.items():
         true = full.partitions.get(name)
-        if true is None:
+        if true is None or said["topicId"] != true["topicId"]:  # a deleted topic of this name
             continue
         low, high = said["highWatermarkLow"], said["highWatermarkHigh"]
         true_low, true_high = true["highWatermarkLow"], true["highWatermarkHigh"]
@@ -148,11 +158,18 @@ def _of_status(
 ) -> Iterator[str]:
     """Status 0 is not that of evidence in which something severe is still to be seen.
 
-    A finding about a file that was taken away is not; nor one about copies, without one of them.
+    A finding about a file that was taken away is not, or that compares it with others; nor one
+    about copies, without one of them.
     """
     gone = [str(path) for part in taken for path in part.paths]
     severe = [each for each in full.found if each["severity"] in SEVERE]
-    left = [each for each in severe if not any(_path(each).startswith(path) for path in gone)]
+    compares_it = {code for part in taken for code in COMPARES.get(part.kind, ())}
+    left = [
+        each
+        for each in severe
+        if not any(_path(each).startswith(path) for path in gone)
+        and each["code"] not in compares_it
+    ]
     if severe and not left:
         return
     worst = sorted(
@@ -174,10 +191,14 @@ def _path(found: dict[str, Any]) -> str:
 
 
 def _of_verdicts(full: Said, less: Said) -> Iterator[str]:
-    """The same copies agree, or differ, where they did."""
+    """The same copies agree, or differ, where they did.
+
+    Which of them lags or is superseded depends on the epoch files, which starts read.
+    """
     for name, said in less.partitions.items():
         true = full.partitions.get(name)
-        if true is None or said["verdict"] in UNKNOWN:
+        is_other = true is None or said["topicId"] != true["topicId"]
+        if is_other or said["verdict"] in UNKNOWN:
             continue
         for column in ("verdict", "forkOffset", "logEndOffset"):
             if said[column] != true[column]:
@@ -220,16 +241,17 @@ def _of_plan(full: Said, less: Said, *, loses_copies: bool) -> Iterator[str]:
     if NOTHING_CUT.search(line) and cut:
         yield f"plan: {line!r}: {cut} records are"
     committed = sum(each.most_committed for each in of_leaders)
-    if NONE_COMMITTED.search(line) and committed:
+    if NONE_COMMITTED.search(line) and committed and not (loses_copies and SUPPLIED in line):
         yield f"plan: {line!r}: {committed} records may be committed"
     for name, said in less.planned.items():
         for broker in said["mayLead"]:
             true = full.elections.get((*name, broker))
             elsewhere = says_others_last or said["notSupplied"]
+            promised = lost_of(said["lost"])
             if true and broker in full.planned.get(name, {}).get("mustNotLead", ()):
-                if true.most_committed and not elsewhere:
+                if true.most_committed > promised.most_committed and not elsewhere:
                     yield f"plan: {name}: broker {broker} may lead, and loses {true}"
-                if true.records > said["lost"]["lostRecords"] and not loses_copies:
+                if true.records > promised.records and not loses_copies:
                     yield f"plan: {name}: broker {broker} may lead, and loses {true}: {line!r}"
 
 

@@ -92,7 +92,7 @@ class Said:
     def elections(self) -> dict[Copy, Lost]:
         """By candidate, what its followers and it lack afterwards."""
         return {
-            (*name, each["candidateBrokerId"]): _lost(each)
+            (*name, each["candidateBrokerId"]): lost_of(each)
             for name, of in self.partitions.items()
             for each in of["elections"]
             if each["candidateBrokerId"] is not None
@@ -178,7 +178,8 @@ def _starts(path: str) -> list[Row]:
         return []
 
 
-def _lost(each: Mapping[str, Any]) -> Lost:
+def lost_of(each: Mapping[str, Any]) -> Lost:
+    """The numbers of an election or a plan, with the records that stay apart."""
     ranges = [*each.get("lostRanges", ()), *each.get("keptApartRanges", ())] or [each]
     total = [sum(part[name] for part in ranges) for name in _COUNTS]
     records, known, possible, only_if_unclean, damaged = total

@@ -245,8 +245,9 @@ def commit_bounds(
         histories: one for each replica.
         in_sync: the in-sync replicas; None if unknown. A record that one of them lacks is not
             committed, unless its log once had more: its end is lost, or its high watermark is
-            above its log end. Of records that the newest leader has left behind they prove
-            nothing: they may have been in sync without them since an unclean election.
+            above its log end, or not known; or it may have another history, because its
+            ``leader-epoch-checkpoint`` is missing. Of records that the newest leader has left
+            behind they prove nothing: they may be in sync without them since an unclean election.
         named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
         unclean_epoch: that of the last unclean election, which proves nothing about records that
             were there before; None if none is known.
@@ -255,7 +256,9 @@ def commit_bounds(
         histories[replica].log_end_offset
         for replica in in_sync or ()
         if not histories[replica].lost_its_end
-        and (replica.checkpointed_high_watermark or 0) <= histories[replica].log_end_offset
+        and replica.epoch_entries is not None
+        and (row := replica.checkpointed_high_watermark) is not None
+        and row <= histories[replica].log_end_offset
     )
     in_sync_end = min(ends, default=_NO_BOUND)
     newest = newest_replica(histories, named)

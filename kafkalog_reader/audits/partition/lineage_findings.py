@@ -14,7 +14,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     UNCLEAN_ELECTION_EVIDENCE,
     UNCOVERED_FIELD_MISMATCH,
 )
-from kafkalog_reader.audits.comparison.committed import fork_of
+from kafkalog_reader.audits.comparison.committed import CommitCount, fork_of
 from kafkalog_reader.audits.comparison.compared_replicas import Comparison
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.moved_start import possible_log_start
@@ -57,6 +57,9 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
             known = min(max(bound.known, bound.superseded), bound.log_end)
             committed = candidate.records(bound.superseded, known)
             possible = candidate.records(known, max(known, bound.possible))
+            state = CommitCount(
+                known=committed, possible=possible, only_if_unclean=count - committed - possible
+            ).state
             leader = "the newer leader" if newest is None else newest.name
             yield finding(
                 SUPERSEDED_TAIL,
@@ -67,7 +70,7 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
                 directory=replica.directory,
                 offsets=offsets,
                 records_at_risk=count,
-                committed="known" if committed else "possible" if possible else "none",
+                committed=state,
             )
         unclean = -1 if audit.membership is None else audit.membership.unclean_epoch or -1
         if unclean > replica.history.last_epoch and bound.known <= bound.superseded:

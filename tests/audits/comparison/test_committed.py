@@ -15,7 +15,7 @@ from kafkalog_reader.audits.comparison.committed import (
 )
 from tests.audits.bare_replica import bare, history
 
-ONE, TWO, THREE = bare(1), bare(2), bare(3)
+ONE, TWO, THREE = (bare(number, epochs="0:0", high_watermark=0) for number in (1, 2, 3))
 
 
 def bound(
@@ -66,6 +66,14 @@ def test_an_in_sync_replica_that_lost_its_end_bounds_nothing(row: int, possible:
 def test_above_the_fork_with_the_newest_leader_only_an_unclean_election_left_commits() -> None:
     old, new = history((0, 0, 6), high_watermark=2), history((0, 0, 4), (1, 4, 5))
     assert commit_bounds({ONE: old, TWO: new})[ONE] == bound(2, 4, 6, 6, superseded=4)
+
+
+@pytest.mark.parametrize("missing", ["checkpointed_high_watermark", "epoch_entries"])
+def test_an_in_sync_replica_bounds_nothing_without_its_small_files(missing: str) -> None:
+    """Its log may have had more, by its high watermark, or another history, by its epochs."""
+    alone = replace(TWO, **{missing: None})
+    histories = {ONE: history((0, 0, 6), high_watermark=2), alone: history((0, 0, 4))}
+    assert commit_bounds(histories, in_sync=[ONE, alone])[ONE] == bound(2, 6, 6, 6)
 
 
 def test_the_end_of_an_in_sync_replica_bounds_only_the_history_that_it_has() -> None:

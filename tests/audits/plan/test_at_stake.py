@@ -45,7 +45,10 @@ def test_the_worst_election_of_each_partition_counts() -> None:
 def test_who_can_do_without_uncommitted_records_need_not_keep_to_the_order() -> None:
     """Two records of a broker that was killed: three server.properties were to be changed."""
     uncommitted = choice(1, CommitCount(uncommitted=2))
-    begins = "Start broker 1, then brokers 2 and 3. No supplied record is lost then. Another order can lose"
+    begins = (
+        "Start broker 1, then brokers 2 and 3. No supplied record is lost then. Another order can "
+        "lose"
+    )
     assert headline(plan_of(uncommitted)) == (
         f"{begins} 2 records, none committed (t-1): if that does not matter, start brokers 1, 2 "
         "and 3 in any order."
