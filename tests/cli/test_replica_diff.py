@@ -110,7 +110,7 @@ def test_lagging_copies_end_with_zero_unless_what_lags_may_be_committed(
     if in_sync is not None:
         state = PartitionState(replicas=(0, 1), in_sync=in_sync, leader=0, leader_epoch=0)
         leader.append(metadata_log([state]))
-    cluster(tmp_path, {0: leader, 1: replica(AB)})
+    cluster(tmp_path, {0: leader, 1: replica(AB, high_watermark=2)})
     code, out, _ = diff(tmp_path, "--topic", "t")
     assert code == ended
     assert out.startswith("t-0: lagging: broker 1 is 1 record behind")
