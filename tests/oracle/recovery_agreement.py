@@ -111,7 +111,8 @@ def _compared(prediction: Recovery, came: Observation) -> Iterator[tuple[str, An
     if prediction.loaded is not None:
         log = prediction.loaded.log
         entries = (entry for entry in log.cache.entries if entry.start_offset < log.log_end_offset)
-        epochs = tuple((entry.leader_epoch, entry.start_offset) for entry in entries)
+        start = log.log_start_offset  # as observed, see ``fixtures.recovery.observation``
+        epochs = tuple((entry.leader_epoch, max(entry.start_offset, start)) for entry in entries)
         known["epochs"] = epochs, came.epochs
         known["log start"] = log.log_start_offset, came.log_start
     yield from ((what, *pair) for what, pair in known.items() if pair[1] is not None)

@@ -176,7 +176,7 @@ class _Start:
         cause = next(
             (e for e in found if _may_stop_recovery(e) and _base_of(e) in self._read), None
         )
-        after = recovery.log_end_offset_after_start
+        after = recovery.assumed_log_end
         if after is None or (cause is None and not recovery.records_cut):
             return  # zeros after the end are cut without a loss
         records = recovery.records_cut
@@ -236,7 +236,7 @@ class _Start:
 
     def misread(self, found: Sequence[Finding]) -> Iterator[Finding]:
         """KL-415: the broker sees another log end than the end of the sound batches."""
-        after = self._recovery.log_end_offset_after_start
+        after = self._recovery.assumed_log_end
         serves = self._recovery.outcome in (StartOutcome.LOADS, StartOutcome.HIDDEN)
         if not serves or after in (None, self._log_end_offset):
             return
@@ -253,7 +253,8 @@ class _Start:
                 "take their offsets"
                 if records
                 else "it assigns offsets that already exist, or skips some"
-            ),
+            )
+            + (f"; not known: {self._recovery.unknown}" if self._recovery.unknown else ""),
             offsets=(low, high),
             records_at_risk=records or None,
             cause=cause,
@@ -309,7 +310,9 @@ class _Start:
             code,
             f"{self._replica.name}: {effect}",
             severity=severity,
-            confidence="proven" if cause is None else cause.confidence,
+            confidence=(
+                "possible" if recovery.unknown else "proven" if cause is None else cause.confidence
+            ),
             directory=self._replica.directory,
             file=None if cause is None else cause.file,
             position=None if cause is None else cause.position,

@@ -76,7 +76,7 @@ class ReadSegment:
         return bool(
             run.position[0] == self.sound_bytes
             and last[0] >= self.next_offset
-            and last[-1] - self._base_offset <= _MAX_OFFSETS
+            and int(last[-1]) - self._base_offset <= _MAX_OFFSETS
             and (run.is_row or _is_sound(run))
         )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from kafkalog_reader.audits.recovery.markers import lacking_markers, lacks_marker
 from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
     CRC_AT,
@@ -64,7 +65,8 @@ class Reading:
         raises: whether an impossible length is an error; if not, it is the end.
         decompresses: whether old wrappers are decompressed to find where they begin.
         finds_by_last_offset: whether a search for an offset returns the first batch that ends there
-            or above; 4.3 returns the first that begins there or above.
+            or above; since 4.1 it returns the first that begins there or above, or the one before
+            it if the offset is inside.
     """
 
     start_size: int = LOG_ENTRY_SIZE
@@ -74,6 +76,11 @@ class Reading:
 
 
 CURRENT_READING: Final = Reading()
+
+
+def following(offset: int) -> int:
+    """One more, as Java counts: the greatest offset is followed by the lowest."""
+    return offset + 1 if offset < 2**63 - 1 else -(2**63)
 
 
 class WalkEnd(Enum):
@@ -94,7 +101,9 @@ class _Row(NamedTuple):
     leader_epoch: int
     max_timestamp: int
     records: int
+    is_old: bool
     is_sound: bool = True
+    lacks_marker: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,6 +116,9 @@ class StoredBatches:
         leader_epoch: -1 for messages.
         is_sound: whether ``RecordBatch#ensureValid`` accepts it: large enough, with a valid CRC.
         records: by the header; 1 for a message, whatever it wraps.
+        is_old: whether it is a message.
+        lacks_marker: whether it is a control batch of a producer without a transaction marker;
+            always False if that is not checked.
     """
 
     position: NDArray[np.int64]
@@ -116,7 +128,9 @@ class StoredBatches:
     leader_epoch: NDArray[np.int64]
     max_timestamp: NDArray[np.int64]
     records: NDArray[np.int64]
+    is_old: NDArray[np.bool_]
     is_sound: NDArray[np.bool_]
+    lacks_marker: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.position)
@@ -139,6 +153,7 @@ class BatchWalk:
         progress: receives the number of bytes read.
         context: how files are read.
         reading: how the broker's release reads.
+        check_markers: look for transaction markers in control batches.
 
     Attributes:
         end, end_position: why and where it ended; valid after the last batch.
@@ -158,6 +173,7 @@ class BatchWalk:
         progress: Progress = no_progress,
         context: ReadContext,
         reading: Reading = CURRENT_READING,
+        check_markers: bool = False,
     ) -> None:
         self.end = WalkEnd.END
         self.end_position = start
@@ -168,6 +184,7 @@ class BatchWalk:
         self._progress = progress
         self._context = context
         self._reading = reading
+        self._check_markers = check_markers
         self._patience = 0
 
     def __iter__(self) -> Iterator[StoredBatches]:
@@ -183,7 +200,7 @@ class BatchWalk:
                 context=self._context,
             )
             for run in scan.runs():
-                yield _stored(run, check_crc=self._check_crc)
+                yield _stored(run, check_crc=self._check_crc, check_markers=self._check_markers)
             self.end_position = scan.end_position
             # Where magics alternate, a window must not be read for every batch.
             window_size = min(max(4 * (self.end_position - started), 64 << 10), WINDOW_SIZE)
@@ -214,7 +231,11 @@ class BatchWalk:
                     break
                 size = LENGTH_END + length
                 is_wrapper = magic < MAGIC and bool(start[MESSAGE_ATTRIBUTES_AT] & CODEC_MASK)
-                row = _row(peek.at(self.end_position, HEADER.size)[:size], self.end_position, magic)
+                header = peek.at(self.end_position, HEADER.size)[:size]
+                row = _row(header, self.end_position, magic)
+                if self._check_markers and magic >= MAGIC and size <= LARGE:
+                    batch = peek.at(self.end_position, size)[:size]
+                    row = row._replace(lacks_marker=lacks_marker(batch))
                 if self._check_crc or is_wrapper:
                     row = row._replace(is_sound=peek.is_sound(self.end_position, size, magic))
                 rows.append(row)
@@ -281,7 +302,7 @@ class _Peek:
         return _uint32(batch, CRC_AT) == compute_crc32c(bytes(batch[CRC_COVERS_FROM:]))
 
 
-def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
+def _stored(run: BatchRun, *, check_crc: bool, check_markers: bool) -> StoredBatches:
     is_magic_2 = run.magic >= MAGIC
     is_sound = run.crc_valid
     if not check_crc:
@@ -301,7 +322,11 @@ def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
         leader_epoch=run.leader_epoch.astype(np.int64),
         max_timestamp=run.max_timestamp,
         records=np.where(is_magic_2, np.maximum(run.records_count, 0), 1).astype(np.int64),
+        is_old=~is_magic_2,
         is_sound=is_sound,
+        lacks_marker=(
+            lacking_markers(run) if check_markers else np.zeros(run.count, dtype=np.bool_)
+        ),
     )
 
 
@@ -317,7 +342,8 @@ def _row(header: memoryview, position: int, magic: int) -> _Row:
             timestamp = int.from_bytes(
                 header[MESSAGE_TIMESTAMP_AT:_TIMESTAMP_END], "big", signed=True
             )
-        return _Row(position, LENGTH_END + length, base_offset, base_offset, -1, timestamp, 1)
+        size = LENGTH_END + length
+        return _Row(position, size, base_offset, base_offset, -1, timestamp, 1, is_old=True)
     fields = bytes(header[: HEADER.size]).ljust(HEADER.size, b"\0")
     _, _, leader_epoch, _, _, _, delta, _, max_timestamp, *_, records = HEADER.unpack(fields)
     last_offset = (base_offset + delta + 2**63) % 2**64 - 2**63
@@ -329,12 +355,13 @@ def _row(header: memoryview, position: int, magic: int) -> _Row:
         leader_epoch,
         max_timestamp,
         max(records, 0),
+        is_old=False,
     )
 
 
 def _of_rows(rows: list[_Row]) -> StoredBatches:
     columns: dict[str, Any] = {
-        name: np.array(values, dtype=np.bool_ if name.startswith("is_") else np.int64)
+        name: np.array(values, dtype=np.bool_ if type(values[0]) is bool else np.int64)
         for name, values in zip(_Row._fields, zip(*rows, strict=True), strict=True)
     }
     return StoredBatches(**columns)

@@ -63,9 +63,9 @@ def _effect(recovery: Recovery) -> tuple[object, ...]:
     return recovery.outcome, recovery.log_end_offset_after_start, recovery.bytes_cut
 
 
-def _with_other(recovery: Recovery, other: Recovery, likely: StartRule, rule: StartRule) -> str:
+def _with_other(recovery: Recovery, other: Recovery, next_to: StartRule, rule: StartRule) -> str:
     """The reason, and what a release with the other rule would do."""
-    older, newer = sorted((likely, rule), key=lambda each: each.order)
+    older, newer = sorted((next_to, rule), key=lambda each: each.order)
     which = f"before {newer.release}" if rule is older else f"from {newer.release} on"
     end = other.log_end_offset_after_start
     reported = f"a broker {which}: {other.outcome.value}"
@@ -101,6 +101,7 @@ class DirectoryStart:
         self._rule, *self._other_rules = rules
         self._progress = progress
         self._known = known
+        self._may_differ = True
         self._readable_torn: dict[tuple[str, int, int], tuple[int, int]] = {}
         self._records_lost: dict[tuple[str, int, int], HeldRecords] = {}
         nothing: Mapping[tuple[str, int], int] = {}
@@ -129,10 +130,14 @@ class DirectoryStart:
         elif recovery.outcome is StartOutcome.DIRECTORY_OFFLINE:
             self.fails_loading = True
             self.offline = self.offline or recovery.reason
+        effect, next_to = _effect(recovery), self._rule
         for rule in self._other_rules:
+            if not self._may_differ and rule.starts_like(self._rule):
+                continue
             other = self._predicted(directory, rule)
-            if _effect(other) != _effect(recovery):
-                recovery = replace(recovery, reason=_with_other(recovery, other, self._rule, rule))
+            if _effect(other) != effect:
+                recovery = replace(recovery, reason=_with_other(recovery, other, next_to, rule))
+            effect, next_to = _effect(other), rule
         return recovery
 
     def _predicted(self, directory: PartitionDirectory, rule: StartRule) -> Recovery:
@@ -176,7 +181,9 @@ class DirectoryStart:
         topic_id = read_topic_id_at_start(directory)
         log_load = self._log_load(directory, rule, config)
         load = log_load()
+        self._may_differ = True
         load.run()
+        self._may_differ = load.may_differ
         sound_end = load.sound_end()
         if self._root.clean_shutdown is None:
             load.reasons.append(
@@ -218,6 +225,7 @@ class DirectoryStart:
             reason="; ".join(load.reasons),
             stray=fate.stray,
             rebuild=rebuild,
+            unknown=load.unknown,
             loaded=LoadedReplica(
                 directory=directory,
                 log=(

@@ -5,7 +5,8 @@ Source: Kafka 4.3, AbstractIndex, OffsetIndex, TimeIndex, TransactionIndex.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -33,11 +34,7 @@ def last_entry_lookup(files: SegmentFiles, *, context: ReadContext) -> tuple[int
         UnreadableFileError: the index cannot be opened or read.
     """
     with Windows(files.path("index"), size=1, context=context) as windows:
-        entries = _Entries(windows)
-        if not len(entries):
-            return files.base_offset, 0
-        relative_offset = entries.at(len(entries) - 1)[0]
-        return files.base_offset + relative_offset, entries.lookup(relative_offset)
+        return _last_lookup(_StoredEntries(windows), files.base_offset)
 
 
 def index_lookup(files: SegmentFiles, offset: int, *, context: ReadContext) -> int:
@@ -47,38 +44,89 @@ def index_lookup(files: SegmentFiles, offset: int, *, context: ReadContext) -> i
         UnreadableFileError: the index cannot be opened or read.
     """
     with Windows(files.path("index"), size=1, context=context) as windows:
-        return _Entries(windows).lookup(offset - files.base_offset)
+        return _lookup(_StoredEntries(windows), offset - files.base_offset)
 
 
-def greatest_interval(files: SegmentFiles, *, context: ReadContext) -> int | None:
-    """The greatest ``index.interval.bytes`` with which a broker writes this offset index.
-
-    It adds an entry for a batch that begins more than an interval after the last indexed one, or
-    after the start of the segment. Only the first entries are read, as far as they rise; None
-    without any.
+def rising_positions(files: SegmentFiles, *, context: ReadContext) -> tuple[int, ...]:
+    """The positions in the first entries of an offset index, as far as they rise.
 
     Raises:
         UnreadableFileError: the index cannot be opened or read.
-
-    Source: Kafka 4.3, LogSegment#append.
     """
     if not files.offset_index_size:
-        return None
+        return ()
     size = OFFSET_INDEX_ENTRY.size
     with Windows(files.path("index"), size=size * _BOUNDING_ENTRIES, context=context) as windows:
         content = windows.read(0, at_most=size * _BOUNDING_ENTRIES)
         entries = np.frombuffer(content[: len(content) // size * size], dtype=">i4").reshape(-1, 2)
-        gaps = np.diff(entries[:, 1].astype(np.int64), prepend=0)
-    rising = gaps[: int(np.argmin(np.append(gaps > 0, False)))]
-    return int(rising.min()) - 1 if len(rising) else None
+        positions = entries[:, 1].astype(np.int64)
+    rises = np.diff(positions, prepend=0) > 0
+    return tuple(positions[: int(np.argmin(np.append(rises, False)))].tolist())
 
 
-class _Entries:
-    """The entries of an offset index.
+def overwritten_index(
+    files: SegmentFiles, entries: HeldEntries, max_index_size: int, *, context: ReadContext
+) -> HeldEntries:
+    """An offset index on disk after entries were written over it from its start on.
 
-    If they rise, a lookup finds the greatest that is not above the offset. If they do not, the
-    binary search goes astray, so it is repeated here step by step.
+    A recovery that ends with an error leaves the file at its full size: behind the new entries are
+    old ones, and zeros.
+
+    Raises:
+        UnreadableFileError: the index cannot be opened or read.
+
+    Source: Kafka 4.3, AbstractIndex#reset.
     """
+    size = OFFSET_INDEX_ENTRY.size
+    count = max_index_size // size
+    old: list[tuple[int, int]] = []
+    if files.offset_index_size:
+        with Windows(files.path("index"), size=size, context=context) as windows:
+            stored = _StoredEntries(windows)
+            old = [stored.at(number) for number in range(min(len(stored), count))]
+    return HeldEntries((*entries.entries, *old[len(entries.entries) :]), count)
+
+
+class OffsetEntries(Protocol):
+    """The entries of an offset index."""
+
+    def __len__(self) -> int: ...
+
+    def at(self, number: int) -> tuple[int, int]:
+        """The relative offset and position of an entry."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HeldEntries:
+    """Entries that a start writes.
+
+    Attributes:
+        entries: relative offsets and positions.
+        size: the number of entries with zeros behind them; None if there are none.
+    """
+
+    entries: tuple[tuple[int, int], ...] = ()
+    size: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.entries) if self.size is None else self.size
+
+    def at(self, number: int) -> tuple[int, int]:
+        """The relative offset and position of an entry."""
+        return self.entries[number] if number < len(self.entries) else (0, 0)
+
+    def last_lookup(self, base_offset: int) -> tuple[int, int]:
+        """As ``last_entry_lookup``."""
+        return _last_lookup(self, base_offset)
+
+    def lookup(self, relative_offset: int) -> int:
+        """The position that a lookup returns."""
+        return _lookup(self, relative_offset)
+
+
+class _StoredEntries:
+    """Entries in a file."""
 
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
@@ -94,24 +142,37 @@ class _Entries:
         found: tuple[int, int] = OFFSET_INDEX_ENTRY.struct.unpack(content)
         return found
 
-    def lookup(self, relative_offset: int) -> int:
-        """The position that a lookup returns."""
-        if self._count == 0:
-            return 0
-        first_warm = max(0, self._count - 1 - _WARM_ENTRIES)
-        if self.at(first_warm)[0] < relative_offset:
-            low, high = first_warm, self._count - 1
-        elif self.at(0)[0] > relative_offset:
-            return 0
-        else:
-            low, high = 0, first_warm
-        while low < high:
-            middle = (low + high + 1) // 2
-            offset, position = self.at(middle)
-            if offset == relative_offset:
-                return position
-            low, high = (low, middle - 1) if offset > relative_offset else (middle, high)
-        return self.at(low)[1]
+
+def _last_lookup(entries: OffsetEntries, base_offset: int) -> tuple[int, int]:
+    if not len(entries):
+        return base_offset, 0
+    relative_offset = entries.at(len(entries) - 1)[0]
+    return base_offset + relative_offset, _lookup(entries, relative_offset)
+
+
+def _lookup(entries: OffsetEntries, relative_offset: int) -> int:
+    """The position that a lookup returns.
+
+    If entries rise, it finds the greatest that is not above the offset. If they do not, the binary
+    search goes astray, so it is repeated here step by step.
+    """
+    count = len(entries)
+    if count == 0:
+        return 0
+    first_warm = max(0, count - 1 - _WARM_ENTRIES)
+    if entries.at(first_warm)[0] < relative_offset:
+        low, high = first_warm, count - 1
+    elif entries.at(0)[0] > relative_offset:
+        return 0
+    else:
+        low, high = 0, first_warm
+    while low < high:
+        middle = (low + high + 1) // 2
+        offset, position = entries.at(middle)
+        if offset == relative_offset:
+            return position
+        low, high = (low, middle - 1) if offset > relative_offset else (middle, high)
+    return entries.at(low)[1]
 
 
 def index_contradiction(files: SegmentFiles, *, context: ReadContext) -> str:

@@ -52,7 +52,7 @@ def index_rebuild(
         count: the records of a byte range.
     """
     load = log_load(without_last_index=True)
-    if isinstance(attempted(load.run), FailedStep):
+    if isinstance(attempted(load.run), FailedStep) or load.unknown:
         return None
     cut = sum_of(map(count, load.lost))
     kept = lost - load.hidden_records() - cut.sound

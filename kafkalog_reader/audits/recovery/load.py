@@ -11,19 +11,24 @@ from __future__ import annotations
 from bisect import bisect
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
-from kafkalog_reader.audits.recovery.batches import WalkEnd
-from kafkalog_reader.audits.recovery.index import check_transaction_index, index_contradiction
+from kafkalog_reader.audits.recovery.batches import WalkEnd, following
+from kafkalog_reader.audits.recovery.index import (
+    check_transaction_index,
+    index_contradiction,
+    overwritten_index,
+)
 from kafkalog_reader.audits.recovery.loss import LostBytes
-from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure
 from kafkalog_reader.audits.recovery.producers import ProducerReplay
 from kafkalog_reader.audits.recovery.rebuilt_index import ENTRY_SIZES
 from kafkalog_reader.audits.recovery.rule import CURRENT_RULE, IndexCheck, StartRule
 from kafkalog_reader.audits.recovery.segment import (
     LoadingSegment,
     Recovered,
+    emptied,
     loading_segments,
     read_next_offset,
     recover,
@@ -38,12 +43,18 @@ from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.rule import LogConfig
     from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.segment_files import SegmentFiles
+
+
+_INTERVAL: Final = (
+    "what the start makes of that is not known: it depends on index.interval.bytes of the broker, "
+    "which the topic does not set"
+)
 
 
 class LogLoad:
@@ -72,6 +83,7 @@ class LogLoad:
         reasons: what happened, as text.
         is_emptied: whether the log start is beyond the end.
         first_damage: the first damage that it met; None if it met none.
+        unknown: why the log end is not known; empty if it is.
     """
 
     def __init__(
@@ -98,6 +110,7 @@ class LogLoad:
         self.reasons: list[str] = []
         self.is_emptied = False
         self.first_damage: int | None = None
+        self.unknown = ""
         self._directory = directory
         self._recovery_point = recovery_point
         self._log_start = log_start
@@ -109,6 +122,7 @@ class LogLoad:
         self._known = known or {}
         self._without_last_index = without_last_index
         self._on_disk: LoadingSegment | None = None
+        self._all_segments: list[LoadingSegment] = []
 
     def run(self) -> None:
         """Load the log.
@@ -122,6 +136,7 @@ class LogLoad:
             last = self.segments[-1]
             self.segments[-1] = replace(last, files=_without_indexes(last.files))
         self._on_disk = replace(self.segments[-1]) if self.segments else None
+        self._all_segments = [*self.segments]
         self._note_deleted()
         self._load_segment_files()
         if self._is_deleted:
@@ -132,10 +147,13 @@ class LogLoad:
         self._check_all_indexes()
         if self.segments:
             self._resize_indexes(self.segments[-1])
+        else:
+            self._check_new_index(self._directory.path)
         self.cache = self.cache.truncate_from_end(self.log_end_offset)
         if self.segments:
             self.log_start_offset = max(self._log_start, self.segments[0].base_offset)
-        self.cache = self.cache.truncate_from_start(self.log_start_offset)
+        clipped_at = self._log_start if self._rule.clips_at_checkpoint else self.log_start_offset
+        self.cache = self.cache.truncate_from_start(clipped_at)
         if self._rule.keeps_producers:
             self._producers.load(
                 self.segments,
@@ -144,6 +162,11 @@ class LogLoad:
                 is_clean=self._is_clean,
                 deletes_strays=self._rule.deletes_stray_snapshots,
             )
+
+    @property
+    def may_differ(self) -> bool:
+        """Whether batches overlap where offsets were searched: releases may find others."""
+        return any(segment.overlaps for segment in self._all_segments)
 
     def _note_deleted(self) -> None:
         """Note segments marked .deleted, which the start deletes, between those that stay."""
@@ -164,20 +187,30 @@ class LogLoad:
         position = 0
         while position < len(self.segments):
             segment = self.segments[position]
-            problem = "" if segment.recovered else self._index_problem(segment)
-            if problem:
-                found = self._recovered(segment)
-                if found.overflows:
-                    self._split(segment)
-                    continue
-                self._check_room(segment, found)
-                if found.falls:
-                    raise StartFailure(f"{_path(segment)}: offsets fall, and {problem}")
-                self.reasons.append(f"{problem}: segment {segment.base_offset} is read again")
-                if not self._rule.learns_all_epochs:
-                    found = replace(found, cache=self.cache)
-                self._keep(segment, found)
             position += 1
+            if segment.has_own_index and segment.files.time_index_size is None:
+                self._check_new_index(segment.files.path("timeindex"))
+            problem = self._index_problem(segment) if segment.has_own_index else ""
+            if not problem:
+                continue
+            found = self._recovered(segment, self.segments[: position - 1])
+            self._check_room(segment, found)
+            if found.falls:
+                unless = f" ({_INTERVAL})" if found.may_fail_otherwise else ""
+                raise StartFailure(f"{_path(segment)}: offsets fall, and {problem}{unless}")
+            if not self._rule.learns_all_epochs:
+                found = replace(found, cache=self.cache)
+            if found.overflows:
+                # It is no part of the log yet, so that its file stays beside the parts.
+                assert found.index is not None
+                segment.index = overwritten_index(
+                    segment.files, found.index, self._config.max_index_size, context=segment.context
+                )
+                self._split(segment, found, is_part_of_log=False)
+                position = 0
+                continue
+            self.reasons.append(f"{problem}: segment {segment.base_offset} is read again")
+            self._keep(segment, found)
 
     def sound_end(self) -> int:
         """One past the last batch that is sound and has only sound ones before it.
@@ -237,6 +270,10 @@ class LogLoad:
         return "" if is_above_base else f"{name}: an entry is below the segment"
 
     def _recover_log(self) -> None:
+        while not self._is_recovered():
+            pass  # again from the recovery point on, after a split
+
+    def _is_recovered(self) -> bool:
         first = max(
             (
                 number
@@ -245,35 +282,43 @@ class LogLoad:
             ),
             default=0,
         )
-        number = first
-        while number < len(self.segments):
-            segment = self.segments[number]
-            found = self._recovered(segment)
-            if found.overflows:
-                self._split(segment)
-                continue
+        for number, segment in enumerate(self.segments[first:], start=first):
+            found = self._recovered(segment, self.segments)
             self._check_room(segment, found)
+            if found.overflows:
+                self._split(segment, found, is_part_of_log=True)
+                return False
+            if found.may_fail_otherwise:
+                self._note_unknown(segment)
             if found.falls:
+                found = emptied(segment, found, self._progress)
                 self.reasons.append(
                     f"{_path(segment)}: offsets fall where its index needs them to rise, "
-                    "so the segment is emptied"
-                )
-                found = Recovered(
-                    stop=segment.start,
-                    next_offset=segment.base_offset,
-                    greatest_offset=segment.base_offset - 1,
-                    greatest_timestamp=-1,
-                    cache=found.cache,
+                    + (
+                        "so the segment is emptied"
+                        if found.stop == segment.start
+                        else "and a search for its base offset ends at position "
+                        f"{found.stop - segment.start}"
+                        if found.stop < segment.stop
+                        else "and a search for its base offset finds nothing to cut"
+                    )
                 )
             is_cut = found.stop < segment.stop
             self._keep(segment, found)
-            number += 1
             if is_cut:
-                self._delete(number)
+                self._delete(number + 1)
+                break
+        return True
 
-    def _recovered(self, segment: LoadingSegment) -> Recovered:
+    def _recovered(self, segment: LoadingSegment, loaded: Sequence[LoadingSegment]) -> Recovered:
+        """Recover a segment.
+
+        Args:
+            segment: the segment.
+            loaded: those that are part of the log already.
+        """
         if self._rule.keeps_producers:
-            self._producers.rebuild(self.segments, segment.base_offset, self._log_start)
+            self._producers.rebuild(loaded, segment.base_offset, self._log_start)
         self.read.add(segment.base_offset)
         found = recover(
             segment,
@@ -282,8 +327,9 @@ class LogLoad:
             self._progress,
             known=self._known_of(segment),
         )
-        if self._rule.keeps_producers and not (found.overflows or found.falls):
-            self._producers.take_snapshot(found.next_offset)
+        is_error = found.overflows or found.falls or found.is_full
+        if self._rule.keeps_producers and not is_error and found.snapshot_offset is not None:
+            self._producers.take_snapshot(found.snapshot_offset)
         return found
 
     @cached_property
@@ -315,7 +361,7 @@ class LogLoad:
             self.lost.append(LostBytes.after(segment, found.stop, found.next_offset))
             self.reasons.append(found.problem or f"{_path(segment)}: cut at position {found.stop}")
         segment.stop = found.stop
-        segment.recovered = found
+        segment.recovered, segment.index = found, found.index
         self.cache = found.cache
 
     def _delete(self, first: int) -> None:
@@ -324,13 +370,19 @@ class LogLoad:
             bases = ", ".join(str(segment.base_offset) for segment in removed)
             self.reasons.append(f"later segments are deleted: {bases}")
         self.lost += [LostBytes.of(segment) for segment in removed]
+        for segment in removed:
+            self._producers.forget(segment.base_offset)
         del self.segments[first:]
 
-    def _split(self, segment: LoadingSegment) -> None:
-        """Split a segment that has an offset beyond 2^31 of its base."""
-        parts, walk_end = split_segment(segment, self._progress)
-        end = read_next_offset(parts[-1], self._progress) - 1
-        if not segment.base_offset + MAX_RELATIVE_OFFSET < end:
+    def _split(self, segment: LoadingSegment, found: Recovered, *, is_part_of_log: bool) -> None:
+        """Split a segment that has an offset beyond 2^31 of its base.
+
+        The parts replace segments that begin where they do. If the segment was part of the log, it
+        is removed, and with it a part that begins where it did, unless that is the lowest one.
+        """
+        self.cache = found.cache  # with the epochs before that offset
+        parts, end, walk_end = split_segment(segment, self._config, self._progress)
+        if not segment.base_offset + MAX_RELATIVE_OFFSET < end < following(end):
             raise StartFailure(
                 f"{_path(segment)}: an offset is not within 2^31 of the segment's base, "
                 "and the last one is, so it cannot be split"
@@ -341,16 +393,33 @@ class LogLoad:
             f"{_path(segment)}: offset {end:,} is not within 2^31 of the segment's base: "
             f"split into {len(parts)}"
         )
-        self.segments.remove(segment)
-        self.segments = sorted(
-            (*self.segments, *parts), key=lambda each: (each.base_offset, each.start)
-        )
+        bases = {part.base_offset for part in parts}
+        if len(bases) < len(parts):
+            raise DirectoryFailure(
+                f"{_path(segment)}: cannot be split, two parts begin at the same offset"
+            )
+        replaced = [each for each in self.segments if each.base_offset in bases]
+        self.lost += [LostBytes.of(each) for each in replaced if each is not segment]
+        self.segments = [each for each in self.segments if each not in replaced]
+        if is_part_of_log:
+            if segment in self.segments:
+                self.segments.remove(segment)
+                self._producers.forget(segment.base_offset)
+            elif segment.base_offset != min(bases):
+                (own,) = (each for each in parts if each.base_offset == segment.base_offset)
+                self.lost.append(LostBytes.of(own))
+                parts.remove(own)
+        self.segments = sorted((*self.segments, *parts), key=lambda each: each.base_offset)
+        self._all_segments += parts
 
     def _find_end(self) -> None:
         if not self.segments:
             self.reasons.append("there is no segment")
             return
-        end = read_next_offset(self.segments[-1], self._progress)
+        last = self.segments[-1]
+        if last.recovered is not None and last.recovered.may_end_otherwise:
+            self._note_unknown(last)
+        end = read_next_offset(last, self._progress)
         if end >= self._log_start or not self._rule.empties_beyond_end:
             self.log_end_offset = end
             return
@@ -359,6 +428,8 @@ class LogLoad:
             "every segment is deleted"
         )
         self.lost += [LostBytes.of(segment) for segment in self.segments]
+        for segment in self.segments:
+            self._producers.forget(segment.base_offset)
         self.segments = []
         self.cache = LeaderEpochCache()
         self.is_emptied = True
@@ -372,9 +443,22 @@ class LogLoad:
             ):
                 raise StartFailure(problem)
 
+    def _note_unknown(self, segment: LoadingSegment) -> None:
+        if not self.unknown:
+            self.unknown = f"{_path(segment)}: offsets fall, and {_INTERVAL}"
+            self.reasons.append(self.unknown)
+
+    def _check_new_index(self, path: str) -> None:
+        """An index that the start creates must have room for an entry."""
+        if self._config.max_index_size < max(ENTRY_SIZES.values()):
+            raise StartFailure(
+                f"{shown(path)}: segment.index.bytes is {self._config.max_index_size}, too few for "
+                "an entry of a new index"
+            )
+
     def _resize_indexes(self, last: LoadingSegment) -> None:
         """Resize the active segment's indexes to the configured size, without a check."""
-        if last.recovered is not None:
+        if not last.has_own_index:
             return  # rebuilt, with no more entries than fit
         sizes = {"index": last.files.offset_index_size, "timeindex": last.files.time_index_size}
         for kind, entry_size in ENTRY_SIZES.items():

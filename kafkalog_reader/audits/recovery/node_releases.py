@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 METADATA_VERSION: Final = "metadata.version"
+KAFKA_3_6: Final = 12
+"""3.6-IV0: a node loads its newest metadata snapshot even if its log begins at offset 0
+(KAFKA-15076), and a controller refuses a second TopicRecord of a name."""
 KAFKA_3_7: Final = 15
 """3.7-IV0: tools take --bootstrap-controller, and stray replicas are no longer deleted."""
 KAFKA_3_8: Final = 20
@@ -23,9 +26,17 @@ KAFKA_3_9: Final = 21
 a broker that is no controller has replayed sets no metadata.version, it loads no replica and waits
 for ever: the lowest version cannot express registrations. Some earlier ones may, too."""
 
+KAFKA_4_0: Final = 22
+"""4.0-IV0: a broker does not come up without metadata.version, whatever it has replayed."""
+KAFKA_4_1: Final = 26
+"""4.1-IV0."""
 KAFKA_4_3: Final = 30
 """4.3-IV0: a controller ends if what it has replayed sets no metadata.version. Some earlier ones
 may, too; 3.x goes on with the lowest version."""
+
+
+KAFKA_4_4: Final = 31
+"""4.4-IV0. Nodes of 4.3 register it only with ``unstable.feature.versions.enable``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

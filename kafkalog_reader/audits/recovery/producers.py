@@ -7,13 +7,15 @@ ProducerStateManager#truncateAndReload and LogSegment#read.
 
 from __future__ import annotations
 
-from bisect import bisect
+from bisect import bisect_left, bisect_right
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kafkalog_reader.audits.recovery.batches import WalkEnd
-from kafkalog_reader.audits.recovery.index import index_lookup
-from kafkalog_reader.audits.recovery.markers import unreadable_marker
 from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.audits.recovery.segment import search
 from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
@@ -50,7 +52,9 @@ class ProducerReplay:
         self._is_sound = is_sound
         self._progress = progress
         self._snapshots = set(producer_snapshot_offsets(directory))
+        self._at_start = frozenset(self._snapshots)
         self._taken: set[int] = set()
+        self._newest = 0
 
     def load(
         self,
@@ -95,41 +99,64 @@ class ProducerReplay:
         while start in self._snapshots and not self._can_be_read(start):
             self._snapshots.remove(start)
             start = max(self._snapshots, default=log_start)
-        if start >= offset:
-            return
+        self._newest = start
         first, stop = (
-            bisect(segments, each, key=lambda segment: segment.base_offset)
-            for each in (start, offset)
+            bisect_right(segments, start, key=lambda segment: segment.base_offset),
+            bisect_left(segments, offset, key=lambda segment: segment.base_offset),
         )
-        for segment in segments[max(first - 1, 0) : stop]:
-            if segment.base_offset < offset and segment.recovered is None:
-                self._read(segment, start, offset)
+        end = bisect_right(segments, offset, key=lambda segment: segment.base_offset)
+        for number in range(max(first - 1, 0), stop if start < offset else 0):
+            segment = segments[number]
+            start = max(segment.base_offset, start)
+            if number >= len(segments) - 2:
+                self.take_snapshot(start)
+            self._read(segment, start, offset if number == end - 1 else None)
         self.take_snapshot(offset)
 
     def take_snapshot(self, offset: int) -> None:
-        """Note a snapshot that the start takes."""
-        self._snapshots.add(offset)
-        self._taken.add(offset)
+        """Note a snapshot that the start takes, unless the newest one is not below it."""
+        if offset > self._newest:
+            self._snapshots.add(offset)
+            self._taken.add(offset)
+            self._newest = offset
 
-    def _read(self, segment: LoadingSegment, start: int, offset: int) -> None:
-        """Read a segment from where its index says that ``start`` is: no byte before matters.
+    def forget(self, base_offset: int) -> None:
+        """Remove the snapshot of a segment that is deleted, if it was there before the start."""
+        if base_offset in self._at_start:
+            self._snapshots.discard(base_offset)
 
-        The last one is read up to where the index and a search from there find ``offset``. That is
-        behind every damage that did not end the search for the log end before.
+    def _read(self, segment: LoadingSegment, start: int, offset: int | None) -> None:
+        """Read the part of a segment between where searches find two offsets.
+
+        Args:
+            segment: the segment.
+            start: the first offset.
+            offset: the second one; None: up to the end of the segment.
         """
-        position = 0
-        if segment.base_offset < start and segment.files.offset_index_size is not None:
-            found = index_lookup(segment.files, start, context=segment.context)
-            position = max(found, 0)  # LogSegment#translateOffset
-        if position == 0 and self._is_sound(segment):
+        if not segment.has_own_index and segment.index is None:
+            return  # its offsets rise, and every batch is sound
+        first = segment.lookup(start) if segment.base_offset < start else 0
+        if first == 0 and self._is_sound(segment):
             return
         rebuilding = f"read to rebuild the producers' state from offset {start:,} on"
-        marker = unreadable_marker(segment, position, start, offset, self._progress)
-        if marker:
-            raise StartFailure(f"{marker}, {rebuilding}")
-        walk = segment.walk(position, check_crc=False, progress=self._progress)
+        stop = None if offset is None else search(segment, offset, self._progress, rebuilding)
+        position = search(segment, start, self._progress, rebuilding)
+        if position is None:
+            return
+        kept = segment if stop is None else replace(segment, stop=segment.start + stop)
+        if kept.stop < segment.start + position:
+            raise StartFailure(
+                f"{segment.where(kept.stop, offset)}: the log end is found below offset "
+                f"{start:,}, {rebuilding}"
+            )
+        walk = kept.walk(position, check_crc=False, progress=self._progress, check_markers=True)
         next_offset = segment.base_offset
         for batches in walk:
+            for row in np.flatnonzero(batches.lacks_marker).tolist():
+                where = segment.where(int(batches.position[row]), int(batches.base_offset[row]))
+                raise StartFailure(
+                    f"{where}: a control batch without a transaction marker, {rebuilding}"
+                )
             next_offset = int(batches.last_offset[-1]) + 1
         if walk.end is WalkEnd.TOO_SMALL:
             where = segment.where(walk.end_position, next_offset)

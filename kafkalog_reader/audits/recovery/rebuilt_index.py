@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.recovery.index import HeldEntries
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY, TIME_INDEX_ENTRY
 from kafkalog_reader.tables.running_maximum import running_maximum
 
@@ -20,28 +21,39 @@ if TYPE_CHECKING:
 ENTRY_SIZES: Final = {"index": OFFSET_INDEX_ENTRY.size, "timeindex": TIME_INDEX_ENTRY.size}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RebuiltIndex:
-    """The state of both indexes after the last batch, or after the first that they refuse.
+    """The state of both indexes after the last batch, or before the first that they refuse.
 
     Attributes:
-        last_entry: offset and position of the offset index's last entry; None without entries.
-        refuses: whether an entry would not rise.
+        entries: of the offset index.
+        refused_at: position of the batch whose entry would not rise, or the end if the last entry
+            of the time index would not, which is made there; None if every entry rises.
         is_full: whether there is no room for an entry.
     """
 
-    last_entry: tuple[int, int] | None = None
-    refuses: bool = False
+    entries: HeldEntries
+    refused_at: int | None = None
     is_full: bool = False
 
 
 def may_be_full(size_in_bytes: int, config: LogConfig) -> bool:
     """Whether a log of this size could need more entries than an index holds."""
-    entries = config.max_index_size // max(ENTRY_SIZES.values())
-    return size_in_bytes > entries * (config.index_interval + 1)
+    return size_in_bytes > min(_room(config).values()) * (config.index_interval + 1)
 
 
-def rebuild_index(walk: BatchWalk, base_offset: int, config: LogConfig) -> RebuiltIndex:
+def _room(config: LogConfig) -> dict[str, int]:
+    """Maximum entries of each index: the last one of a time index is for its end.
+
+    Source: Kafka 4.3, TimeIndex#isFull.
+    """
+    room = {kind: config.max_index_size // size for kind, size in ENTRY_SIZES.items()}
+    return room | {"timeindex": max(room["timeindex"] - 1, 0)}
+
+
+def rebuild_index(
+    walk: BatchWalk, base_offset: int, config: LogConfig, *, ends: bool = True
+) -> RebuiltIndex:
     """Index the batches of a segment.
 
     Base offsets are outside the CRC and may fall. Most batches get no entry, so most falls pass.
@@ -50,14 +62,19 @@ def rebuild_index(walk: BatchWalk, base_offset: int, config: LogConfig) -> Rebui
         walk: the batches, from the start of the segment on.
         base_offset: of the segment.
         config: of the topic.
+        ends: whether the indexes end behind these batches, with a last entry of the time index.
 
     Raises:
         UnreadableFileError: the file cannot be opened or read.
     """
-    room = {kind: config.max_index_size // size for kind, size in ENTRY_SIZES.items()}
-    count = time_count = 0
+    room = _room(config)
+    time_count = 0
     start = last_indexed = walk.end_position
-    last_entry: tuple[int, int] | None = None
+    entries: list[tuple[int, int]] = []
+
+    def rebuilt(refused_at: int | None = None, *, is_full: bool = False) -> RebuiltIndex:
+        return RebuiltIndex(HeldEntries(tuple(entries)), refused_at, is_full)
+
     last_time_entry: tuple[int, int] | None = None
     greatest = (-1, base_offset)
     for batches in walk:
@@ -76,18 +93,22 @@ def rebuild_index(walk: BatchWalk, base_offset: int, config: LogConfig) -> Rebui
             if batch >= len(batches):
                 break
             offset, position = int(batches.last_offset[batch]), int(batches.position[batch])
-            if count >= room["index"]:
-                return RebuiltIndex(last_entry=last_entry, is_full=True)
-            if last_entry is not None and offset <= last_entry[0]:
-                return RebuiltIndex(last_entry=last_entry, refuses=True)
-            count += 1
-            last_entry, last_indexed = (offset, position - start), position
+            if len(entries) >= room["index"]:
+                return rebuilt(is_full=True)
+            if entries and offset <= base_offset + entries[-1][0]:
+                return rebuilt(position)
+            entries.append((offset - base_offset, position - start))
+            last_indexed = position
             if time_count >= room["timeindex"]:
-                return RebuiltIndex(last_entry=last_entry, is_full=True)
+                return rebuilt(is_full=True)
             if last_time_entry is not None and greatest[1] < last_time_entry[1]:
-                return RebuiltIndex(last_entry=last_entry, refuses=True)
+                return rebuilt(position)
             if greatest[0] > (-1 if last_time_entry is None else last_time_entry[0]):
                 last_time_entry = greatest
                 time_count += 1
-    refuses = last_time_entry is not None and greatest[1] < last_time_entry[1]
-    return RebuiltIndex(last_entry=last_entry, refuses=refuses)
+    if not ends:
+        return rebuilt()
+    if last_time_entry is not None and greatest[1] < last_time_entry[1]:
+        return rebuilt(walk.end_position)
+    is_added = greatest[0] > (-1 if last_time_entry is None else last_time_entry[0])
+    return rebuilt(is_full=is_added and config.max_index_size < TIME_INDEX_ENTRY.size)

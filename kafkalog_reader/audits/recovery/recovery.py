@@ -56,6 +56,7 @@ class Recovery:
         stray: why the directory is set aside, if it is.
         rebuild: what to move away so that the start serves more, or removes a torn end that it
             would append to; None if nothing helps.
+        unknown: why the log end after the start is not known, although it starts; else empty.
     """
 
     directory: PartitionDirectory
@@ -73,6 +74,7 @@ class Recovery:
     is_own_failure: bool = False
     stray: Stray | None = None
     rebuild: IndexRebuild | None = None
+    unknown: str = ""
 
     @property
     def cut_text(self) -> str:
@@ -92,7 +94,12 @@ class Recovery:
 
     @property
     def log_end_offset_after_start(self) -> int | None:
-        """None if the broker does not start, or sets the directory aside."""
+        """None if the broker does not start or sets the directory aside, or if it is not known."""
+        return None if self.unknown else self.assumed_log_end
+
+    @property
+    def assumed_log_end(self) -> int | None:
+        """The same; where it is not known, that with Kafka's default settings."""
         if self.loaded is None or self.outcome is StartOutcome.STRAY:
             return None
         return self.loaded.log.log_end_offset

@@ -15,24 +15,35 @@ from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_10_1,
     SINCE_0_11,
     SINCE_2_3,
-    SINCE_2_8,
+    SINCE_3_0,
+    SINCE_4_1,
     StartRule,
 )
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.directories import LogDirectory
 
+_SINCE_3_7: Final = (CURRENT_RULE, SINCE_4_1, SINCE_3_0)
 _META_PROPERTIES: Final = "meta.properties"
 
 
-def possible_rules(root: LogDirectory) -> tuple[StartRule, ...]:
+def possible_rules(root: LogDirectory, registered: int = 0) -> tuple[StartRule, ...]:
     """The rules by which the broker of a log directory may start, the likeliest first.
 
     Directory ids came with 3.7 and topic ids with 2.8. Between 0.11 and 2.7 no file distinguishes
     releases, although they behave differently.
+
+    Args:
+        root: the log directory.
+        registered: the highest ``metadata.version`` with which its node registered, whose release
+            may have been upgraded since; 0 if unknown.
     """
     if root.directory_id is not None:
-        return (CURRENT_RULE,)
+        return tuple(
+            rule
+            for rule, following in zip(_SINCE_3_7, (None, *_SINCE_3_7), strict=False)
+            if following is None or registered < following.metadata_version
+        )
     try:
         version = Path(root.path).stat().st_mtime_ns
     except OSError:
@@ -47,7 +58,7 @@ def _rules(root: str, _version: int) -> tuple[StartRule, ...]:
     if not signs.has_segments:
         return (CURRENT_RULE,)
     if signs.topic_ids:
-        return (SINCE_2_8,)
+        return (SINCE_3_0,)
     if signs.leader_epochs:
         return (SINCE_2_3, SINCE_0_11)
     if signs.time_indexes:

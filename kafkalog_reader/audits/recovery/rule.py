@@ -8,7 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery.batches import CURRENT_READING, Reading
-from kafkalog_reader.audits.recovery.node_releases import UNKNOWN, NodeReleases
+from kafkalog_reader.audits.recovery.node_releases import (
+    KAFKA_4_1,
+    KAFKA_4_4,
+    UNKNOWN,
+    NodeReleases,
+)
 from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
 
 if TYPE_CHECKING:
@@ -158,8 +163,9 @@ class StartRule:
 
     Attributes:
         release: the first one that starts like this.
+        metadata_version: the lowest one of that release; 0 where it does not tell rules apart.
         index_check: what happens to a damaged offset or time index.
-        reading: how log files are read.
+        reading: how log files are read; 4.1 searches offsets in another way (KAFKA-18989).
         learns_all_epochs: leader epochs are learned from every segment that is read, not only from
             those above the recovery point.
         keeps_producers: producer state is rebuilt from the log, which fails at some kinds of
@@ -171,13 +177,16 @@ class StartRule:
             malformed recovery point checkpoint counted as absent.
         reads_whole_version: both bytes of the version in transaction index entries are read; up to
             4.3 only the first byte.
+        clips_at_checkpoint: leader epochs begin at the log start in the checkpoint, also where the
+            first segment begins above it (KAFKA-12552).
         sets_strays_aside: a replica whose topic id is missing or not the cluster's is renamed.
         default_config: for topics without settings of their own.
         started_at: milliseconds; None: right after the newest record of each log, so that retention
             deletes only what it would have deleted at that time.
     """
 
-    release: str = "4.0"
+    release: str = "4.4"
+    metadata_version: int = KAFKA_4_4
     index_check: IndexCheck = IndexCheck.NONE
     reading: Reading = CURRENT_READING
     learns_all_epochs: bool = True
@@ -186,9 +195,21 @@ class StartRule:
     empties_beyond_end: bool = True
     loses_disks: bool = True
     reads_whole_version: bool = True
+    clips_at_checkpoint: bool = True
     sets_strays_aside: bool = True
     default_config: LogConfig = DEFAULT_CONFIG
     started_at: int | None = None
+
+    def starts_like(self, other: StartRule) -> bool:
+        """Whether starts differ only where a log contradicts itself (``LogLoad.may_differ``)."""
+        same = replace(
+            other,
+            release=self.release,
+            metadata_version=self.metadata_version,
+            reading=replace(other.reading, finds_by_last_offset=self.reading.finds_by_last_offset),
+            reads_whole_version=self.reads_whole_version,
+        )
+        return same == self
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -217,12 +238,13 @@ class StartRule:
 
 
 CURRENT_RULE: Final = StartRule()
-SINCE_2_8: Final = replace(
-    CURRENT_RULE,
-    release="2.8",
-    reading=Reading(finds_by_last_offset=True),
-    reads_whole_version=False,
+SINCE_4_1: Final = replace(
+    CURRENT_RULE, release="4.1", metadata_version=KAFKA_4_1, reads_whole_version=False
 )
+SINCE_3_0: Final = replace(
+    SINCE_4_1, release="3.0", metadata_version=0, reading=Reading(finds_by_last_offset=True)
+)
+SINCE_2_8: Final = replace(SINCE_3_0, release="2.8", clips_at_checkpoint=False)
 SINCE_2_3: Final = replace(SINCE_2_8, release="2.3", deletes_stray_snapshots=False)
 SINCE_0_11: Final = replace(
     SINCE_2_3,

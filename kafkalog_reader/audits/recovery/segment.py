@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.audits.recovery.batches import CURRENT_READING, BatchWalk, Reading, WalkEnd
-from kafkalog_reader.audits.recovery.index import greatest_interval, last_entry_lookup
+from kafkalog_reader.audits.recovery.batches import (
+    CURRENT_READING,
+    BatchWalk,
+    Reading,
+    WalkEnd,
+    following,
+)
+from kafkalog_reader.audits.recovery.index import (
+    HeldEntries,
+    index_lookup,
+    last_entry_lookup,
+)
+from kafkalog_reader.audits.recovery.index_interval import possible_intervals
 from kafkalog_reader.audits.recovery.outcome import StartFailure
-from kafkalog_reader.audits.recovery.rebuilt_index import RebuiltIndex, may_be_full, rebuild_index
+from kafkalog_reader.audits.recovery.rebuilt_index import may_be_full, rebuild_index
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.io.interrupted_swap import settle_swaps
 from kafkalog_reader.io.names import shown
@@ -41,8 +52,12 @@ class LoadingSegment:
     Attributes:
         start, stop: positions of the part of the file that belongs to it: recovery cuts, a split
             divides.
-        recovered: the result of recovery; None while its index is the one on disk.
+        recovered: the result of recovery, or of a split; None if there was none.
+        index: the offset index that the start wrote; None while it is the one on disk, and where
+            offsets rise, because a search from the start of the segment then finds the same.
         reading: how the broker's release reads log files.
+        overlaps: whether a search met a batch that begins below the end of the one before it, so
+            that releases may find different ones.
     """
 
     files: SegmentFiles
@@ -51,7 +66,9 @@ class LoadingSegment:
     stop: int
     context: ReadContext
     recovered: Recovered | None = None
+    index: HeldEntries | None = None
     reading: Reading = CURRENT_READING
+    overlaps: bool = False
 
     @classmethod
     def of(
@@ -78,7 +95,14 @@ class LoadingSegment:
     def size_in_bytes(self) -> int:
         return self.stop - self.start
 
-    def walk(self, position: int, *, check_crc: bool, progress: Progress) -> BatchWalk:
+    @property
+    def has_own_index(self) -> bool:
+        """Whether its index is the one on disk."""
+        return self.recovered is None and self.index is None
+
+    def walk(
+        self, position: int, *, check_crc: bool, progress: Progress, check_markers: bool = False
+    ) -> BatchWalk:
         """Walk its batches from a position on."""
         return BatchWalk(
             self.path,
@@ -88,7 +112,26 @@ class LoadingSegment:
             progress=progress,
             context=self.context,
             reading=self.reading,
+            check_markers=check_markers,
         )
+
+    def cut(self, stop: int) -> LoadingSegment:
+        """The part before a position, without an index."""
+        return replace(self, stop=stop, recovered=None, index=HeldEntries())
+
+    def lookup(self, offset: int) -> int:
+        """The position from which a search for an offset begins.
+
+        Raises:
+            UnreadableFileError: the index cannot be opened or read.
+        """
+        if self.index is not None:
+            found = self.index.lookup(offset - self.base_offset)
+        elif self.recovered is not None or self.files.offset_index_size is None:
+            found = 0
+        else:
+            found = index_lookup(self.files, offset, context=self.context)
+        return max(found, 0)  # LogSegment#translateOffset treats a negative entry as the start
 
     def where(self, position: int, offset: int | None = None) -> LogPosition:
         """A place in it, for messages."""
@@ -126,10 +169,15 @@ class Recovered:
         greatest_offset: the greatest offset kept, which is not the last one if offsets fall.
         greatest_timestamp: -1 without batches.
         cache: with the leader epochs that were found.
+        snapshot_offset: where a producer snapshot is taken, one past the last batch of magic 2;
+            None without such a batch.
+        index: the offset index; None if offsets rise and recovery ends without an error.
         problem: why it is cut; empty if it is not.
         overflows: an offset does not fit into an index entry, at which recovery fails.
-        falls: offsets fall where the index needs them to rise, which empties the segment.
+        falls: offsets fall where an index needs them to rise, at which recovery fails.
         is_full: an index needs more entries than it can hold, which ends the broker.
+        may_fail_otherwise, may_end_otherwise: whether ``falls`` and ``next_offset`` depend on
+            ``index.interval.bytes``, which is not known.
     """
 
     stop: int
@@ -137,10 +185,14 @@ class Recovered:
     greatest_offset: int
     greatest_timestamp: int
     cache: LeaderEpochCache
+    snapshot_offset: int | None = None
+    index: HeldEntries | None = None
     problem: str = ""
     overflows: bool = False
     falls: bool = False
     is_full: bool = False
+    may_fail_otherwise: bool = False
+    may_end_otherwise: bool = False
 
 
 def recover(
@@ -160,6 +212,7 @@ def recover(
         known: the result of an earlier reading, whose sound bytes are not read again.
 
     Raises:
+        StartFailure: what the broker reads ends it.
         UnreadableFileError: the file cannot be opened or read.
     """
     state = _Recovery(segment, cache)
@@ -175,28 +228,86 @@ def recover(
                 state.stop, state.problem = walk.end_position, walk.problem
     if state.problem:
         state.problem = f"{segment.where(state.stop, state.next_offset)}: {state.problem}"
-    next_offset, index = state.next_offset, RebuiltIndex()
+    intervals: tuple[int, ...] = (config.index_interval,)
     if not (state.rises or config.is_interval_known):  # else its entries do not matter
-        greatest = greatest_interval(segment.files, context=segment.context)
-        if greatest is not None and greatest < config.index_interval:
-            config = replace(config, index_interval=greatest)
-    if not state.rises or may_be_full(state.stop - segment.start, config):
-        kept = replace(segment, stop=state.stop)
-        walk = kept.walk(0, check_crc=False, progress=no_progress)
-        index = rebuild_index(walk, segment.base_offset, config)
-        if not (state.rises or index.refuses or index.is_full):
-            target = (segment.base_offset, 0) if index.last_entry is None else index.last_entry
-            next_offset = _next_offset_from(kept, *target, progress)
-    return Recovered(
-        stop=state.stop,
-        next_offset=next_offset,
-        greatest_offset=state.greatest_offset,
-        greatest_timestamp=state.greatest_timestamp,
-        cache=state.cache,
-        problem=state.problem,
-        overflows=state.overflows,
-        falls=index.refuses,
-        is_full=index.is_full,
+        walk = segment.cut(state.stop).walk(0, check_crc=False, progress=no_progress)
+        intervals = possible_intervals(
+            walk, segment.files, config.index_interval, context=segment.context
+        )
+    first, *others = (
+        _indexed(segment, cache, state, replace(config, index_interval=each), progress)
+        for each in intervals
+    )
+    return replace(
+        first,
+        may_fail_otherwise=any(each.falls != first.falls for each in others),
+        may_end_otherwise=any(each.next_offset != first.next_offset for each in others),
+    )
+
+
+def _indexed(
+    segment: LoadingSegment,
+    cache: LeaderEpochCache,
+    state: _Recovery,
+    config: LogConfig,
+    progress: Progress,
+) -> Recovered:
+    """The result of a recovery with the indexes that it makes of the batches."""
+    found = state.recovered()
+    is_indexed = not state.rises or state.overflows
+    if not (is_indexed or may_be_full(state.stop - segment.start, config)):
+        return found
+    kept = segment.cut(state.stop)
+    index = rebuild_index(
+        kept.walk(0, check_crc=False, progress=no_progress),
+        segment.base_offset,
+        config,
+        ends=not state.overflows,
+    )
+    if index.is_full:
+        return replace(found, is_full=True)
+    if index.refused_at is not None:  # before the batch at which the log is cut or overflows
+        state = _Recovery(segment, cache)
+        for batches in segment.cut(index.refused_at).walk(0, check_crc=False, progress=progress):
+            if state.add(batches):
+                break
+        return replace(state.recovered(), falls=True, index=index.entries)
+    if not is_indexed:
+        return found
+    kept.index = index.entries
+    next_offset = found.next_offset if state.overflows else read_next_offset(kept, progress)
+    segment.overlaps |= kept.overlaps
+    return replace(found, next_offset=next_offset, index=index.entries)
+
+
+def emptied(segment: LoadingSegment, found: Recovered, progress: Progress) -> Recovered:
+    """Cut a segment whose indexes refused an entry where a search for its base offset ends.
+
+    That is its start, unless damage changed the first base offsets; then batches stay, or all of
+    them. The indexes are empty afterwards. Source: Kafka 4.3, LogLoader#recoverLog,
+    LogSegment#truncateTo.
+
+    Raises:
+        StartFailure: what the broker reads ends it.
+        UnreadableFileError: the file cannot be opened or read.
+    """
+    segment.index, segment.recovered = found.index, None
+    position = search(segment, segment.base_offset, progress)
+    stop = segment.stop if position is None else segment.start + position
+    kept = segment.cut(stop)
+    state = _Recovery(kept, found.cache)
+    for batches in kept.walk(0, check_crc=False, progress=progress):
+        if state.add(batches):
+            break
+    return replace(
+        state.recovered(),
+        stop=stop,
+        overflows=False,
+        cache=found.cache,
+        next_offset=read_next_offset(kept, progress),
+        index=HeldEntries(),
+        snapshot_offset=None,
+        problem="",
     )
 
 
@@ -205,12 +316,14 @@ class _Recovery:
 
     def __init__(self, segment: LoadingSegment, cache: LeaderEpochCache) -> None:
         self.cache = cache
+        self.snapshot_offset: int | None = None
         self.stop = segment.start
         self.next_offset = segment.base_offset
         self.greatest_timestamp = -1
         self.problem = ""
         self.overflows = False
         self.rises = True
+        self._path = shown(segment.path)
         self._base_offset = segment.base_offset
         self._last_offset = self.greatest_offset = segment.base_offset - 1
 
@@ -220,6 +333,7 @@ class _Recovery:
         self.stop += known.sound_bytes
         self.next_offset = known.next_offset
         self.greatest_timestamp = known.greatest_timestamp
+        self.snapshot_offset = known.next_offset if known.sound_bytes else None
         self._last_offset = self.greatest_offset = known.next_offset - 1
 
     def add(self, batches: StoredBatches) -> bool:
@@ -237,6 +351,19 @@ class _Recovery:
         self._take(batches.first(good))
         return good < len(batches)
 
+    def recovered(self) -> Recovered:
+        """The result, with indexes that take every entry."""
+        return Recovered(
+            stop=self.stop,
+            next_offset=self.next_offset,
+            greatest_offset=self.greatest_offset,
+            greatest_timestamp=self.greatest_timestamp,
+            cache=self.cache,
+            snapshot_offset=self.snapshot_offset,
+            problem=self.problem,
+            overflows=self.overflows,
+        )
+
     def _take(self, batches: StoredBatches) -> None:
         if not len(batches):
             return
@@ -244,13 +371,18 @@ class _Recovery:
         self.rises &= bool((batches.last_offset > before).all())
         self._last_offset = int(batches.last_offset[-1])
         self.greatest_offset = max(self.greatest_offset, int(batches.last_offset.max()))
-        self.next_offset = self._last_offset + 1
+        self.next_offset = following(self._last_offset)
         self.stop = int(batches.position[-1] + batches.size_in_bytes[-1])
         self.greatest_timestamp = max(self.greatest_timestamp, int(batches.max_timestamp.max()))
         latest = self.cache.latest
         newest_before = -1 if latest is None else latest.leader_epoch
         epochs = np.append(newest_before, batches.leader_epoch)
         begins = np.flatnonzero(epochs[1:] > running_maximum(epochs)[:-1])
+        current = np.flatnonzero(~batches.is_old)
+        if len(current):
+            self.snapshot_offset = following(int(batches.last_offset[current[-1]]))
+        if len(begins) and batches.base_offset[begins].min() < 0:
+            raise StartFailure(f"{self._path}: a leader epoch begins at a negative offset")
         begun = batches.leader_epoch[begins].tolist(), batches.base_offset[begins].tolist()
         self.cache = self.cache.assign_all(zip(*begun, strict=True))
 
@@ -264,10 +396,12 @@ def read_next_offset(segment: LoadingSegment, progress: Progress) -> int:
     """
     if segment.recovered is not None:
         return segment.recovered.next_offset
-    if segment.files.offset_index_size is None:  # of a .swap: created again, and empty
-        return _next_offset_from(segment, segment.base_offset, 0, progress)
-    target, position = last_entry_lookup(segment.files, context=segment.context)
-    # LogSegment#translateOffset treats a negative entry as the start
+    if segment.index is not None:
+        target, position = segment.index.last_lookup(segment.base_offset)
+    elif segment.files.offset_index_size is None:  # of a .swap: created again, and empty
+        target, position = segment.base_offset, 0
+    else:
+        target, position = last_entry_lookup(segment.files, context=segment.context)
     return _next_offset_from(segment, target, max(position, 0), progress)
 
 
@@ -277,20 +411,74 @@ def _next_offset_from(
     """One past the last batch if a search from a position finds the offset; else the base."""
     if position >= segment.size_in_bytes:
         return segment.base_offset
-    found, next_offset = False, segment.base_offset
+    found, last_offset = False, segment.base_offset - 1
     walk = segment.walk(position, check_crc=False, progress=progress)
     for batches in walk:
+        segment.overlaps |= _overlap(batches)
         if not found:
             if segment.reading.decompresses:
                 _check_messages(segment, batches)
             is_last = segment.reading.finds_by_last_offset
             reached = batches.last_offset if is_last else batches.base_offset
             found = bool((reached >= target).any())
-        next_offset = int(batches.last_offset[-1]) + 1
+        last_offset = int(batches.last_offset[-1])
+    next_offset = following(last_offset)
     if walk.end is WalkEnd.TOO_SMALL:
         raise StartFailure(f"{segment.where(walk.end_position, next_offset)}: {walk.problem}")
-    found = found or next_offset > target
+    found = found or last_offset >= target
     return next_offset if found else segment.base_offset
+
+
+def search(
+    segment: LoadingSegment, offset: int, progress: Progress, purpose: str = ""
+) -> int | None:
+    """The position of the batch that a search for an offset finds; None if it finds none.
+
+    Args:
+        segment: the segment.
+        offset: the offset.
+        progress: receives the number of bytes read.
+        purpose: of the search, for the message of a failure.
+
+    Raises:
+        StartFailure: what the broker reads there ends it.
+        UnreadableFileError: a file cannot be opened or read.
+
+    Source: Kafka 4.1, FileRecords#searchForOffsetFromPosition; before, #searchForOffsetWithSize.
+    """
+    position = segment.lookup(offset)
+    if position >= segment.size_in_bytes:
+        return None
+    before: tuple[int, int] | None = None
+    walk = segment.walk(position, check_crc=False, progress=progress)
+    for batches in walk:
+        segment.overlaps |= _overlap(batches)
+        is_last = segment.reading.finds_by_last_offset
+        offsets = batches.last_offset if is_last else batches.base_offset
+        reached = np.flatnonzero(offsets >= offset)
+        first = int(reached[0]) if len(reached) else len(batches)
+        if segment.reading.decompresses:
+            _check_messages(segment, batches.first(min(first + 1, len(batches))))
+        positions, last_offsets = batches.position, batches.last_offset
+        if first > 0:
+            before = int(positions[first - 1]), int(last_offsets[first - 1])
+        if first == len(batches):
+            continue
+        if not is_last and batches.base_offset[first] > offset and before and before[1] >= offset:
+            return before[0] - segment.start
+        return int(positions[first]) - segment.start
+    if walk.end is WalkEnd.TOO_SMALL:
+        next_offset = segment.base_offset if before is None else before[1] + 1
+        where = segment.where(walk.end_position, next_offset)
+        raise StartFailure(", ".join(filter(None, (f"{where}: {walk.problem}", purpose))))
+    if before is not None and before[1] >= offset:  # by base offsets
+        return before[0] - segment.start
+    return None
+
+
+def _overlap(batches: StoredBatches) -> bool:
+    """Whether a batch begins below the end of the one before it."""
+    return bool((batches.base_offset[1:] <= batches.last_offset[:-1]).any())
 
 
 def _check_messages(segment: LoadingSegment, batches: StoredBatches) -> None:

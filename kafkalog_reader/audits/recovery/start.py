@@ -122,8 +122,10 @@ def _started(
     fatal, whole = disks.fatal, []
     if topics is not None:  # it replays the metadata log before it loads a replica
         fatal = fatal or topics.ends
+    supported = {} if topics is None or node_id is None else topics.releases.supported
+    registered = supported.get(-1 if node_id is None else node_id, 0)
     for root, inside in by_root.items():
-        rules = possible_rules(root) if rule is None else (rule,)
+        rules = possible_rules(root, registered) if rule is None else (rule,)
         if started_at is not None:
             rules = tuple(replace(each, started_at=started_at) for each in rules)
         refused = disks.offline.get(root.path, "")

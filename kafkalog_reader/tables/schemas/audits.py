@@ -87,7 +87,8 @@ RECOVERIES: Final = (
     Column(
         "logEndOffsetAfterStart",
         pa.int64(),
-        "the log end that the broker sees; null: it does not start, or sets the directory aside",
+        "the log end that the broker sees; null: it does not start or sets the directory aside, or "
+        "this depends on a setting that is not known (reason)",
     ),
     Column("segmentsRead", pa.list_(pa.int64()), "base offsets of segments that recovery reads"),
     Column(

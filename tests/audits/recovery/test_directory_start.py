@@ -593,11 +593,11 @@ def test_an_index_interval_of_zero_is_a_value(text: str | None, expected: int) -
 
 def test_an_index_that_a_lowered_size_has_no_room_for_stops_the_broker(tmp_path: Path) -> None:
     write_small(tmp_path, is_clean=False, recovery_point=0)
-    narrow = LogConfig(index_interval=0, max_index_size=36)  # four offset and three time entries
+    narrow = LogConfig(index_interval=0, max_index_size=36)  # four offset entries, and two of time
     recovery = start(tmp_path, rule=StartRule(default_config=narrow))
     assert recovery.outcome is StartOutcome.BROKER_ABORTS
     assert "segment.index.bytes of 36" in recovery.reason
-    wide = LogConfig(index_interval=0, max_index_size=72)
+    wide = LogConfig(index_interval=0, max_index_size=120)
     assert start(tmp_path, rule=StartRule(default_config=wide)).outcome is StartOutcome.LOADS
 
 

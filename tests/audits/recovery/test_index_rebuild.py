@@ -13,6 +13,7 @@ import pytest
 
 from kafkalog_reader.audits.recovery.index_rebuild import IndexRebuild
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
+from kafkalog_reader.audits.recovery.rule import LogConfig, StartRule
 from tests.audits.recovery.logs import LAST, start, write_small
 
 if TYPE_CHECKING:
@@ -109,10 +110,14 @@ def test_records_that_a_new_index_would_hide_too_are_not_kept(
     log.write_bytes(content)
     if not keeps_its_entry:
         index.write_bytes(index.read_bytes()[:-8])
-    recovery = start(tmp_path)
+    known = StartRule(default_config=LogConfig(is_interval_known=True))
+    recovery = start(tmp_path, rule=known)
     assert (recovery.outcome, recovery.log_end_offset_after_start) == (StartOutcome.HIDDEN, end)
     assert recovery.rebuild == rebuild
+    assert start(tmp_path).rebuild is None
     for name in INDEXES:
         (directory / name).unlink()
-    after = start(tmp_path)
+    assert start(tmp_path).log_end_offset_after_start is None
+    assert "depends on index.interval.bytes" in start(tmp_path).reason
+    after = start(tmp_path, rule=known)
     assert (after.log_end_offset_after_start, after.records_cut) == (17, 4)

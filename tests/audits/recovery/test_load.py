@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder import EPOCH_MILLIS, cluster, data_batch, replica
 from kafkalog_reader.audits.recovery.outcome import StartFailure, StartOutcome
 from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_11,
@@ -233,6 +233,65 @@ def test_a_segment_with_greater_offsets_is_split(
     assert (load.log_end_offset, load.lost) == (offsets[-1] + 1, [])
     assert f"offset {offsets[-1]:,} is not within 2^31 of the segment's base" in load.reasons[0]
     assert f"split into {len(bases)}" in load.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("is_clean", "start_offset", "bases"),
+    [(True, 0, [0, 2 * GREATEST]), (False, 2 * GREATEST, [2 * GREATEST])],
+)
+def test_a_segment_that_is_split_before_it_is_part_of_the_log_stays_beside_its_parts(
+    tmp_path: Path, is_clean: bool, start_offset: int, bases: list[int]
+) -> None:
+    """LogLoader of 4.3.1 left it where it was read because its index was missing.
+
+    LocalLog#replaceSegments removes only segments that the log has. After a crash it is read a
+    second time, and then removed.
+    """
+    write_offsets(tmp_path, [2 * GREATEST])
+    (index,) = tmp_path.rglob(f"{FIRST}.index")
+    index.unlink()
+    load = loaded(tmp_path, is_clean=is_clean)
+    assert [each.base_offset for each in load.segments] == bases
+    assert (load.log_start_offset, load.log_end_offset) == (start_offset, 2 * GREATEST + 1)
+
+
+def test_epochs_before_the_offset_that_does_not_fit_are_learned_for_good(tmp_path: Path) -> None:
+    """LogLoader of 4.3.1 had epoch 0 from offset 81, though the batch went to another segment."""
+    write_offsets(tmp_path, [81, GREATEST + 1])
+    load = loaded(tmp_path, recovery_point=0)
+    assert [(each.leader_epoch, each.start_offset) for each in load.cache.entries] == [(0, 81)]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "times", "end", "size"),
+    [
+        pytest.param([(0, 14), (0, 0), (0, 2), (2, 6)], [0, 0, 100, 50], 15, 1, id="some_stays"),
+        pytest.param([(3, 14), (15, 15), (2, 2), (17, 17)], [0, 9, 9, 9], 0, 0, id="all_is_cut"),
+    ],
+)
+def test_refused_entries_cut_the_segment_where_a_search_for_its_base_ends(
+    tmp_path: Path, offsets: list[tuple[int, int]], times: list[int], end: int, size: int
+) -> None:
+    """LogSegment#truncateTo looks in the index that recovery has made so far.
+
+    All batches but the first get an entry. In the first case offset 0 has one, at the second batch.
+    LogLoader of 4.3.1 did the same.
+    """
+    batches = [
+        data_batch(
+            first, [Record(offset_delta=0, value=b"v")], last_offset_delta=last - first,
+            base_timestamp=EPOCH_MILLIS + time,
+        ).build()
+        for (first, last), time in zip(offsets, times, strict=True)
+    ]  # fmt: skip
+    held = replica("0-0/e0")
+    cluster(tmp_path, {1: replace(held, files={f"{FIRST}.log": b"".join(batches)})})
+    (directory,) = tmp_path.rglob("t-0")
+    (directory / f"{FIRST}.index").write_bytes(b"")
+    config = LogConfig(index_interval=0, is_interval_known=True)
+    load = loaded(tmp_path, recovery_point=0, config=config)
+    assert load.log_end_offset == end
+    assert load.segments[0].size_in_bytes == size * len(batches[0])
 
 
 @pytest.mark.parametrize("last", [GREATEST, GREATEST - 1, 7])

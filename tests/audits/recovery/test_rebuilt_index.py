@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from kafkalog_reader.audits.recovery.batches import BatchWalk, StoredBatches
+from kafkalog_reader.audits.recovery.index import HeldEntries
 from kafkalog_reader.audits.recovery.rebuilt_index import (
     RebuiltIndex,
     may_be_full,
@@ -47,8 +48,9 @@ def kafka(batches: Sequence[Batch], base_offset: int, config: LogConfig) -> Rebu
     greatest = (-1, base_offset)
     valid_bytes = last_index_entry = 0
 
-    def last() -> tuple[int, int] | None:
-        return offsets[-1] if offsets else None
+    def rebuilt_with(refused_at: int | None = None, *, is_full: bool = False) -> RebuiltIndex:
+        entries = tuple((offset - base_offset, position) for offset, position in offsets)
+        return RebuiltIndex(HeldEntries(entries), refused_at, is_full)
 
     def append_offset(offset: int) -> None:
         if len(offsets) >= config.max_index_size // OFFSET_ENTRY:
@@ -58,11 +60,13 @@ def kafka(batches: Sequence[Batch], base_offset: int, config: LogConfig) -> Rebu
         offsets.append((offset, valid_bytes))
 
     def append_time(*, skip_full_check: bool = False) -> None:
-        if not skip_full_check and len(times) >= config.max_index_size // TIME_ENTRY:
+        if not skip_full_check and len(times) >= config.max_index_size // TIME_ENTRY - 1:
             raise Refused("full")
         if times and greatest[1] < times[-1][1]:
             raise Refused("falls")
         if greatest[0] > (times[-1][0] if times else -1):
+            if len(times) >= config.max_index_size // TIME_ENTRY:
+                raise Refused("full")  # BufferOverflowException
             times.append(greatest)
 
     try:
@@ -76,9 +80,10 @@ def kafka(batches: Sequence[Batch], base_offset: int, config: LogConfig) -> Rebu
             valid_bytes += batch.size_in_bytes
         append_time(skip_full_check=True)
     except Refused as refused:
-        is_full = str(refused) == "full"
-        return RebuiltIndex(last_entry=last(), is_full=is_full, refuses=not is_full)
-    return RebuiltIndex(last_entry=last())
+        if str(refused) == "full":
+            return rebuilt_with(is_full=True)
+        return rebuilt_with(valid_bytes)
+    return rebuilt_with()
 
 
 class Walk:
@@ -86,16 +91,18 @@ class Walk:
 
     def __init__(self, batches: Sequence[Batch], runs: Sequence[int], start: int = 0) -> None:
         self.end_position = start
+        self._start = start
         self._batches = batches
         self._runs = runs
 
     def __iter__(self) -> Iterator[StoredBatches]:
         sizes = np.array([batch.size_in_bytes for batch in self._batches], np.int64)
-        positions = self.end_position + np.concatenate(([0], np.cumsum(sizes)))[:-1]
+        positions = self._start + np.concatenate(([0], np.cumsum(sizes)))[:-1]
         for first, following in zip(self._runs, [*self._runs[1:], len(sizes)], strict=True):
             part = self._batches[first:following]
             last_offset = np.array([batch.last_offset for batch in part], np.int64)
             zeros = np.zeros(len(part), np.int64)
+            self.end_position = int(positions[following - 1] + sizes[following - 1])
             yield StoredBatches(
                 position=positions[first:following].astype(np.int64),
                 size_in_bytes=sizes[first:following],
@@ -104,8 +111,14 @@ class Walk:
                 leader_epoch=zeros,
                 max_timestamp=np.array([batch.max_timestamp for batch in part], np.int64),
                 records=zeros + 1,
+                is_old=np.zeros(len(part), bool),
                 is_sound=np.ones(len(part), bool),
+                lacks_marker=np.zeros(len(part), bool),
             )
+
+
+def last_entry(found: RebuiltIndex) -> tuple[int, int] | None:
+    return found.entries.entries[-1] if found.entries.entries else None
 
 
 def rebuilt(
@@ -126,15 +139,15 @@ def test_a_batch_more_than_an_interval_after_the_last_entry_gets_one(
     size: int, entry: tuple[int, int] | None
 ) -> None:
     batches = [Batch(size, 0, 5), Batch(1, 1, 6)]
-    assert rebuilt(batches, LogConfig(index_interval=100)).last_entry == entry
+    assert last_entry(rebuilt(batches, LogConfig(index_interval=100))) == entry
 
 
 @pytest.mark.parametrize(("second", "refuses"), [(8, True), (9, True), (10, False)])
 def test_an_offset_must_rise_from_entry_to_entry(second: int, refuses: bool) -> None:
     batches = [Batch(50, 0, 1), Batch(50, 9, 2), Batch(50, second, 3), Batch(50, 11, 4)]
     found = rebuilt(batches, LogConfig(index_interval=40))
-    assert found.refuses is refuses
-    assert found.last_entry == ((9, 50) if refuses else (11, 150))
+    assert found.refused_at == (100 if refuses else None)
+    assert last_entry(found) == ((9, 50) if refuses else (11, 150))
 
 
 @pytest.mark.parametrize(("last", "refuses"), [(4, True), (5, False), (6, False)])
@@ -142,7 +155,7 @@ def test_the_offset_of_the_greatest_timestamp_may_not_fall(last: int, refuses: b
     """The last batch gets no entry in the offset index, but one in the time index."""
     batches = [Batch(50, 4, 1), Batch(49, 5, 2), Batch(10, last, 9)]
     found = rebuilt(batches, LogConfig(index_interval=49))
-    assert found == RebuiltIndex(last_entry=(5, 50), refuses=refuses)
+    assert found == RebuiltIndex(HeldEntries(((5, 50),)), 109 if refuses else None)
 
 
 @pytest.mark.parametrize("room", [1, 2, 3])
@@ -155,7 +168,7 @@ def test_an_index_is_full_at_its_last_entry(room: int) -> None:
     )
 
 
-@pytest.mark.parametrize(("size", "may"), [(2 * 101, False), (2 * 101 + 1, True)])
+@pytest.mark.parametrize(("size", "may"), [(101, False), (101 + 1, True)])
 def test_a_log_of_few_intervals_cannot_fill_an_index(size: int, may: bool) -> None:
     config = LogConfig(index_interval=100, max_index_size=2 * TIME_ENTRY + TIME_ENTRY - 1)
     assert may_be_full(size, config) is may

@@ -15,7 +15,8 @@ from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_10_1,
     SINCE_0_11,
     SINCE_2_3,
-    SINCE_2_8,
+    SINCE_3_0,
+    SINCE_4_1,
     StartRule,
 )
 from kafkalog_reader.io.directories import LogDirectory
@@ -43,8 +44,8 @@ def written(root: Path, *names: str) -> LogDirectory:
         pytest.param([LOG, META, TIMES], (SINCE_0_10_1,), id="0.10.1"),
         pytest.param([LOG, META, TIMES, EPOCHS], (SINCE_2_3, SINCE_0_11), id="0.11"),
         pytest.param([LOG, EPOCHS], (SINCE_2_3, SINCE_0_11), id="0.11_without_others"),
-        pytest.param([LOG, META, TIMES, EPOCHS, TOPIC_ID], (SINCE_2_8,), id="2.8"),
-        pytest.param([LOG, TOPIC_ID], (SINCE_2_8,), id="2.8_without_others"),
+        pytest.param([LOG, META, TIMES, EPOCHS, TOPIC_ID], (SINCE_3_0,), id="2.8"),
+        pytest.param([LOG, TOPIC_ID], (SINCE_3_0,), id="2.8_without_others"),
     ],
 )
 def test_the_newest_file_decides(
@@ -53,10 +54,23 @@ def test_the_newest_file_decides(
     assert possible_rules(written(tmp_path, *names)) == rules
 
 
-def test_a_directory_id_is_of_a_current_release_whatever_is_missing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("registered", "rules"),
+    [
+        pytest.param(0, (CURRENT_RULE, SINCE_4_1, SINCE_3_0), id="unknown"),
+        pytest.param(25, (CURRENT_RULE, SINCE_4_1, SINCE_3_0), id="4.0"),
+        pytest.param(26, (CURRENT_RULE, SINCE_4_1), id="4.1"),
+        pytest.param(30, (CURRENT_RULE, SINCE_4_1), id="4.3"),
+        pytest.param(31, (CURRENT_RULE,), id="4.4"),
+    ],
+)
+def test_of_releases_with_directory_ids_the_registration_tells_the_oldest(
+    tmp_path: Path, registered: int, rules: tuple[StartRule, ...]
+) -> None:
+    """MetadataVersion: IBP_4_0_IV3 is 25, IBP_4_1_IV0 26, IBP_4_3_IV0 30 and IBP_4_4_IV0 31."""
     written(tmp_path, LOG)
     root = LogDirectory(path=str(tmp_path), broker_id=1, directory_id="AAAAAAAAAAEAAAAAAAAABQ")
-    assert possible_rules(root) == (CURRENT_RULE,)
+    assert possible_rules(root, registered) == rules
 
 
 def test_a_log_directory_that_is_gone_has_its_own_finding(tmp_path: Path) -> None:

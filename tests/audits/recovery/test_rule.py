@@ -19,6 +19,8 @@ from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_11,
     SINCE_2_3,
     SINCE_2_8,
+    SINCE_3_0,
+    SINCE_4_1,
     ClusterTopics,
     LogConfig,
     StartRule,
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
         ("release_0.10.2.2", ["0.10.1"]),
         ("release_0.11.0.3", ["2.3", "0.11"]),
         ("release_2.8.2", ["2.3", "0.11"]),
-        ("everything", ["4.0"]),
+        ("everything", ["4.4", "4.1", "3.0"]),
     ],
 )
 def test_files_tell_by_which_rules_a_broker_may_start(capture: str, releases: list[str]) -> None:
@@ -92,12 +94,12 @@ def test_seventeen_zeros_after_the_end_ended_brokers_of_one_release(
     assert recovery.outcome is outcome
 
 
-OLDER_RULES = [FIRST_RULE, SINCE_0_9, SINCE_0_10_1, SINCE_0_11, SINCE_2_3, SINCE_2_8]
+OLDER_RULES = [FIRST_RULE, SINCE_0_9, SINCE_0_10_1, SINCE_0_11, SINCE_2_3, SINCE_2_8, SINCE_3_0]
 
 
 @pytest.mark.parametrize(
     ("rule", "end"),
-    [*((rule, 7) for rule in OLDER_RULES), (StartRule(), 0)],
+    [*((rule, 7) for rule in OLDER_RULES), (SINCE_4_1, 0), (StartRule(), 0)],
     ids=lambda each: getattr(each, "release", str(each)),
 )
 def test_only_older_brokers_find_an_offset_inside_a_batch_before_falling_ones(
@@ -114,6 +116,17 @@ def test_only_older_brokers_find_an_offset_inside_a_batch_before_falling_ones(
     files = {f"{FIRST}.log": log, f"{FIRST}.index": struct.pack(">ii", 12, 0)}
     cluster(tmp_path, {1: replace(replica("0-0/e0"), files=files)}, clean=[1])
     assert loaded(tmp_path, is_clean=True, rule=rule).log_end_offset == end
+
+
+def test_what_an_older_release_finds_is_said_where_batches_overlap(tmp_path: Path) -> None:
+    """The log of the test above: KAFKA-18989, in 4.1, changed the search."""
+    records = [Record(offset_delta=number, value=b"v") for number in range(3)]
+    log = data_batch(10, records).build() + data_batch(5, records[:2]).build()
+    files = {f"{FIRST}.log": log, f"{FIRST}.index": struct.pack(">ii", 12, 0)}
+    cluster(tmp_path, {1: replace(replica("0-0/e0"), files=files)}, clean=[1])
+    reason = start(tmp_path).reason
+    assert "; a broker before 4.1: hidden, log end 7" in reason
+    assert "a broker before 4.4" not in reason
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from fixtures.builder import EPOCH_MILLIS, data_batch
 from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.audits.recovery.rule import LogConfig
 from kafkalog_reader.audits.recovery.segment import LoadingSegment
 from kafkalog_reader.audits.recovery.split import split_segment
 from kafkalog_reader.format.record import Record
@@ -33,7 +34,7 @@ def split(root: Path, offsets: list[int], times: list[int] | None = None) -> lis
 
 def parts_of(root: Path, content: bytes) -> list[LoadingSegment]:
     (root / f"{0:020}.log").write_bytes(content)
-    parts, _ = split_segment(
+    parts, _, _ = split_segment(
         LoadingSegment(
             files=SegmentFiles(
                 base_offset=0, suffix=None, directory=str(root), log_size=len(content),
@@ -42,6 +43,7 @@ def parts_of(root: Path, content: bytes) -> list[LoadingSegment]:
             ),
             base_offset=0, start=0, stop=len(content), context=ReadContext(),
         ),
+        LogConfig(),
         no_progress,
     )  # fmt: skip
     return parts
@@ -126,4 +128,4 @@ def test_a_batch_beyond_its_own_base_cannot_be_split(tmp_path: Path) -> None:
         base_offset=0, start=0, stop=len(batch), context=ReadContext(),
     )  # fmt: skip
     with pytest.raises(StartFailure, match="offsets contradict themselves"):
-        split_segment(segment, no_progress)
+        split_segment(segment, LogConfig(), no_progress)
