@@ -34,6 +34,7 @@ from kafkalog_reader.tables.metadata_history import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from kafkalog_reader.audits.election.feature_levels import FeatureLevel, FeatureRanges, Role
     from kafkalog_reader.audits.election.replay_rules import RefusedRecord
     from kafkalog_reader.format.messages.decoder import Value
     from kafkalog_reader.io.directories import PartitionDirectory
@@ -61,8 +62,10 @@ class ClusterMetadata:
         controllers: registered controllers, which register since 3.7.
         supported: by node id, the highest ``metadata.version`` that it registered.
         is_blank: no record was replayed: a controller that leads then begins a new cluster.
-        level_offset: of the record that set ``metadata.version``; -1 if none did.
-        refused: the first record that a controller does not replay; None if it replays all.
+        levels: every record of a feature level.
+        ranges: by role and node id, the levels of features that a node registered.
+        refused: the first record that a controller does not replay; None if it replays all, but for
+            levels of features, which depend on the node.
         nodes: by node id, the topics of nodes that load something else from their own copies, or
             nothing (``node_load``).
     """
@@ -78,7 +81,8 @@ class ClusterMetadata:
     controllers: frozenset[int] = frozenset()
     supported: Mapping[int, int] = field(default_factory=dict)
     is_blank: bool = False
-    level_offset: int = -1
+    levels: tuple[FeatureLevel, ...] = ()
+    ranges: Mapping[tuple[Role, int], FeatureRanges] = field(default_factory=dict)
     refused: RefusedRecord | None = None
     nodes: Mapping[int, ClusterTopics] = field(default_factory=dict)
 
@@ -207,18 +211,22 @@ def _progress(metadata: ClusterMetadata) -> tuple[int, int]:
 
 
 def _result(replay: MetadataReplay, source: str) -> ClusterMetadata:
+    topic_ids: dict[str, str] = {}
+    for topic_id, name in replay.names.items():
+        topic_ids.setdefault(name, topic_id)  # before 3.6 a second topic leaves the first one
     return ClusterMetadata(
         source=source,
         leader_epoch=replay.leader_epoch,
         last_offset=replay.last_offset,
-        topic_ids={name: topic_id for topic_id, name in replay.names.items()},
+        topic_ids=topic_ids,
         configs={name: settings for name, settings in replay.configs.items() if settings},
         features=replay.features,
         brokers=replay.brokers,
         controllers=frozenset(replay.controllers),
         supported=replay.supported,
         is_blank=replay.is_blank,
-        level_offset=replay.level_offset,
+        levels=tuple(replay.levels),
+        ranges=replay.ranges,
         refused=replay.refused,
         partitions={
             (replay.names[topic_id], number): _membership(each, source, replay.last_offset)

@@ -12,18 +12,20 @@ import posixpath
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.election.feature_levels import first_unsupported
 from kafkalog_reader.audits.election.metadata_log import (
     ClusterMetadata,
     read_metadata_from,
     read_metadata_log,
 )
 from kafkalog_reader.audits.election.metadata_replay import METADATA_REQUEST
-from kafkalog_reader.audits.election.replay_rules import RefusedRecord
 from kafkalog_reader.audits.recovery.metadata_snapshot import SnapshotEnd, newest_snapshot
 from kafkalog_reader.audits.recovery.names import is_of_broker
 from kafkalog_reader.audits.recovery.node_releases import (
+    KAFKA_3_6,
     KAFKA_3_8,
     KAFKA_3_9,
+    KAFKA_4_0,
     KAFKA_4_3,
     METADATA_VERSION,
     UNKNOWN,
@@ -33,11 +35,13 @@ from kafkalog_reader.audits.recovery.rule import ClusterTopics
 from kafkalog_reader.errors import KafkaLogError, LogPosition
 from kafkalog_reader.format.quorum_state import parse_quorum_state
 from kafkalog_reader.io.names import QUORUM_STATE, shown
+from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kafkalog_reader.audits.election.replay_rules import RefusedRecord
     from kafkalog_reader.io.directories import PartitionDirectory
     from kafkalog_reader.io.evidence import Evidence
 
@@ -82,6 +86,8 @@ def node_load(
 
 def _load(directory: PartitionDirectory, is_controller: bool, releases: NodeReleases) -> NodeLoad:
     newest = newest_snapshot(directory)
+    if releases.before(KAFKA_3_6) and _begins_at_zero(directory):
+        newest = None
     lacks = what = ""
     loaded = None
     if newest is not None and newest.end is not SnapshotEnd.WHOLE:
@@ -123,11 +129,15 @@ def _is_without_version(
     """Whether a node does not come up because it knows no ``metadata.version``.
 
     A controller does where it has replayed no record at all: then it writes those of a new cluster.
-    A broker gets others of its controller, but that one is not among them.
+    A broker gets others of its controller, but that one is not among them. Before 4.0 it needs the
+    version only for registrations, and those do not come into its state together with a record that
+    it cannot replay: a broker of 3.9.1 then came up.
     """
     has_version = METADATA_VERSION in metadata.features
     writes_it = is_controller and metadata.is_blank
     since = _NEEDS_VERSION_SINCE[is_controller]
+    if not is_controller and metadata.refused is not None:
+        since = KAFKA_4_0
     return not has_version and not writes_it and releases.since(since)
 
 
@@ -137,17 +147,13 @@ def ends_at(directory: PartitionDirectory, refused: RefusedRecord) -> str:
     return f"the node ends when it replays its metadata log, {where}: {refused.text}"
 
 
+def _begins_at_zero(directory: PartitionDirectory) -> bool:
+    found = segments(directory)
+    return bool(found) and found[0].base_offset == 0
+
+
 def _unsupported(metadata: ClusterMetadata, node_id: int | None) -> RefusedRecord | None:
-    """The record of a ``metadata.version`` that a node does not know, by its registration."""
-    level = metadata.features.get(METADATA_VERSION, 0)
-    most = metadata.supported.get(-1 if node_id is None else node_id, 0)
-    if not most or level <= most:
-        return None
-    return RefusedRecord(
-        offset=metadata.level_offset,
-        name="FeatureLevelRecord",
-        reason=f"node {node_id} registered metadata.version up to {most}, and this is {level}",
-    )
+    return first_unsupported(metadata.levels, metadata.ranges, node_id)
 
 
 def _first(one: RefusedRecord | None, other: RefusedRecord | None) -> RefusedRecord | None:

@@ -105,6 +105,16 @@ class Registrations:
             case _:
                 return ""
 
+    def copied(self) -> Registrations:
+        """The same, to go back to."""
+        return Registrations(
+            broker_epochs=dict(self.broker_epochs),
+            topic_ids=dict(self.topic_ids),
+            access_controls=set(self.access_controls),
+            credentials=set(self.credentials),
+            is_in_transaction=self.is_in_transaction,
+        )
+
     def _of_broker(self, broker_id: int, broker_epoch: int) -> str:
         known = self.broker_epochs.get(broker_id)
         if known is None:

@@ -81,10 +81,49 @@ def test_the_first_record_that_contradicts_is_named(
         [REGISTERED, of_broker(1, 12, fenced=-1), REGISTERED],
         [BEGIN, TOPIC, END, BEGIN, ABORT],
         [BEGIN, TOPIC],  # the next leader aborts it
+        [TOPIC, BEGIN, ("RemoveTopicRecord", {"topicId": "T"}), ABORT, PARTITION],
     ],
 )
 def test_what_controllers_write_is_replayed(records: list[tuple[str, dict[str, Any]]]) -> None:
     assert replay(*records).refused is None
+
+
+@pytest.mark.parametrize("end", [[], [END], [ABORT]], ids=["open", "ended", "aborted"])
+def test_a_record_in_a_transaction_is_refused_at_its_place(
+    end: list[tuple[str, dict[str, Any]]],
+) -> None:
+    """Controllers of 3.6.2, 3.9.1 and 4.4.0 ended at it, before they knew how that one ends."""
+    refused = replay(TOPIC, BEGIN, ("TopicRecord", {"topicId": "U", "name": "t"}), *end).refused
+    assert refused is not None
+    assert (refused.offset, refused.name) == (2, "TopicRecord")
+
+
+def test_an_aborted_transaction_leaves_the_state_before_it() -> None:
+    removed = ("RemoveTopicRecord", {"topicId": "T"})
+    found = replay(REGISTERED, TOPIC, PARTITION, BEGIN, removed, ABORT)
+    assert (found.names, [*found.partitions["T"]], found.refused) == ({"T": "t"}, [0], None)
+    assert replay(TOPIC, PARTITION, BEGIN, removed, END).names == {}
+
+
+@pytest.mark.parametrize(("offset", "is_refused"), [(7, True), (8, False)])
+def test_a_transaction_may_not_begin_where_the_snapshot_ends(offset: int, is_refused: bool) -> None:
+    """Controllers of 3.6.2, 3.9.1 and 4.4.0 ended.
+
+    "Can't create a new in-memory snapshot at epoch 6 because there is already ... epoch 7".
+    """
+    found = MetadataReplay(snapshot_end=7)
+    found.replay(MetadataRecord({"offset": offset}, *BEGIN))
+    assert (found.refused is not None) is is_refused
+
+
+@pytest.mark.parametrize(("version", "is_refused"), [(4, False), (11, False), (12, True)])
+def test_only_since_3_6_a_second_topic_of_a_name_is_refused(version: int, is_refused: bool) -> None:
+    """A controller of 3.3.2 went on, and the directories of the first one were loaded."""
+    features = [{"name": "metadata.version", "minSupportedVersion": 1,
+                 "maxSupportedVersion": version}]  # fmt: skip
+    registered = ("RegisterBrokerRecord", {**REGISTERED[1], "features": features})
+    found = replay(registered, TOPIC, ("TopicRecord", {"topicId": "U", "name": "t"}))
+    assert (found.refused is not None) is is_refused
 
 
 def test_a_snapshot_has_no_transaction() -> None:
