@@ -121,7 +121,7 @@ def _start(recovery: Recovery | LocatedError | None) -> dict[str, Any] | None:
         "outcome": recovery.outcome.value,
         "reason": recovery.reason or None,
         "logStartOffset": None if log is None else log.log_start_offset,
-        "logEndOffsetAfterStart": None if log is None else log.log_end_offset,
+        "logEndOffsetAfterStart": recovery.log_end_offset_after_start,
         "recordsCut": recovery.records_cut,
         "maxCutInDamagedBatches": recovery.max_cut_in_damaged_batches,
         "maxCutInTornBatch": recovery.max_cut_in_torn_batch,
