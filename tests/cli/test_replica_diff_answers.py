@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -173,10 +174,12 @@ def with_metadata(**given: Any) -> list[Replica]:
 def test_membership_is_reported_in_words(diff: Run, tmp_path: Path) -> None:
     long = replica(ABC, high_watermark=2)
     metadata = with_metadata(in_sync=(1,), leader=1)[1]
-    cluster(tmp_path, {0: [long, metadata], 1: replica(AB), 2: replica(AB)})
+    short = replica(AB, high_watermark=2)
+    cluster(tmp_path, {0: [long, metadata], 1: short, 2: short})
     _, out = diff(tmp_path, "--topic", "t")
     assert "metadata log: leader 1 (epoch 0), ISR 1, replicas 0, 1 and 2" in out
-    rows = {line.split()[2]: line for line in out.splitlines() if line.lstrip()[:1].isdigit()}
+    ranked = (line for line in out.splitlines() if re.match(r" +\d  broker ", line))
+    rows = {line.split()[2]: line for line in ranked}
     assert rows["1"].endswith("in ISR")
     assert rows["0"].endswith("needs an unclean election")
 

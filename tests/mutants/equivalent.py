@@ -169,12 +169,6 @@ EQUIVALENT: Final = (
         reason="the first rule gives the target, and only other targets are kept",
     ),
     Equivalent(
-        path="kafkalog_reader/audits/recovery/load.py",
-        line="greatest_timestamp=-1,",
-        changed="greatest_timestamp=- 2,",
-        reason="any negative timestamp means that the file's time counts",
-    ),
-    Equivalent(
         path="kafkalog_reader/audits/election/follower_outcome.py",
         line=_NEEDLESS % "<",
         changed=_NEEDLESS % "<=",
@@ -597,33 +591,9 @@ EQUIVALENT: Final = (
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/producers.py",
-        line=_COMPLETE % ">=",
-        changed=_COMPLETE % ">",
-        reason="behind the last index entry nothing ends the reading that did not end the search",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/producers.py",
-        line=_BELOW % "<",
-        changed=_BELOW % "<=",
-        reason="no batch of it is below the offset, and its damage has ended the start before",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/producers.py",
-        line=_LOOKED_UP % "<",
-        changed=_LOOKED_UP % "<=",
-        reason="no index has an entry at the base of its segment",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/producers.py",
         line=_NEWEST_STRAY % ">=",
         changed=_NEWEST_STRAY % ">",
         reason="a stray snapshot is at no base; without a segment nothing is read",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/load.py",
-        line=_TAKEN % "or",
-        changed=_TAKEN % "and",
-        reason="a segment that is split or emptied is not read for producers",
     ),
     Equivalent(
         path="kafkalog_reader/audits/recovery/load.py",
@@ -636,24 +606,6 @@ EQUIVALENT: Final = (
         line=_WITHOUT_SEGMENT % "self._log_start - 1",
         changed="",
         reason="without a segment nothing is hidden",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/load.py",
-        line="greatest_offset=segment.base_offset - 1,",
-        changed="",
-        reason="an emptied segment hides nothing",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/segment.py",
-        line=_NEW_END % "state.rises or index.refuses or index.is_full",
-        changed=_NEW_END % "state.rises or index.refuses and index.is_full",
-        reason="a segment whose index refuses or has no room is emptied, or the start ends",
-    ),
-    Equivalent(
-        path="kafkalog_reader/audits/recovery/segment.py",
-        line=_NEW_END % "state.rises or index.refuses or index.is_full",
-        changed=_NEW_END % "state.rises and index.refuses or index.is_full",
-        reason="where offsets rise, a search from the last index entry finds the same end",
     ),
     Equivalent(
         path="kafkalog_reader/scan/recycled_memory.py",
