@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kafkalog_reader.audits.plan.decisions import Decisions
+from kafkalog_reader.audits.plan.idle import is_idle
 from kafkalog_reader.cli.options import words_of
 from kafkalog_reader.cli.quorums import quorums_of
 
@@ -40,7 +41,11 @@ class NextStart:
             self._decisions.add_directory(each for each, _ in verification.findings)
         for audit, found in verification.audits:
             self._is_partial |= audit.compared_from is not None
-            self._decisions.add(audit, found, verification.unit)
+            unit = verification.unit
+            if unit is not None and is_idle(audit, found, unit):
+                self._decisions.add_idle(audit)
+            else:
+                self._decisions.add(audit, found, unit)
 
     @cached_property
     def plan(self) -> Plan | None:

@@ -87,7 +87,8 @@ def _headline(plan: Plan) -> str:
         return answer
     if plan.is_one_broker:
         return f"When that is settled: {_lowered(answer)}"
-    return f"The other {counted(len(plan.choices), 'partition', 'partitions')}: {_lowered(answer)}"
+    others = len(plan.choices) + plan.idle_partitions
+    return f"The other {counted(others, 'partition', 'partitions')}: {_lowered(answer)}"
 
 
 def _answer(plan: Plan) -> str:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.act import Act
     from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.quorum.outcome import QuorumAudit
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics
 
 _SETTLED_FIRST: Final = "first {what} ({code}), and make the plan again"
 _SEGMENTS_FIRST: Final = "give segments their names back"
@@ -70,10 +71,12 @@ class Decisions:
         self._misnamed: set[str] = set()
         self._exchanged = ""
         self._newest = NewestRecords()
-        self._knows_topics = False
+        self._topics: ClusterTopics | None = None
+        self._idle_partitions = 0
+        self._idle_brokers: set[int] = set()
 
     def __len__(self) -> int:
-        return len(self._decided)
+        return len(self._decided) + self._idle_partitions
 
     def add(
         self,
@@ -121,8 +124,8 @@ class Decisions:
             return
         topics = None if unit is None else unit.topics
         topic, partition = audit.topic or "", audit.partition or 0
-        if topics is not None:
-            self._knows_topics = True
+        if topics is not None and topics is not self._topics:
+            self._topics = topics
             self._configs.update(topics.configs)
             self._releases = topics.releases
         decided = choice_of(
@@ -140,6 +143,13 @@ class Decisions:
                 of_files(each, name, _SEGMENTS_FIRST) for each in own if restores_names(each)
             ]
         self._decided.append(decided)
+
+    def add_idle(self, audit: PartitionAudit) -> None:
+        """Add a partition that ``is_idle``: of many, only brokers and their number are kept."""
+        self._idle_partitions += 1
+        self._idle_brokers |= {r.broker_id for r in audit.replicas if r.broker_id is not None}
+        self._meta_versions |= {r.directory.log_directory.meta_version for r in audit.replicas}
+        self._newest.add(audit)
 
     def add_directory(self, found: Iterable[Finding]) -> None:
         """Take the findings of one log directory, and of partitions without any copy."""
@@ -227,9 +237,11 @@ class Decisions:
                 acts=self._acts,
                 frozen=frozenset(self._frozen),
                 exchanged=self._exchanged,
-                older_disks={} if self._knows_topics else self._newest.older_disks(),
+                older_disks={} if self._topics is not None else self._newest.older_disks(),
                 running=tuple(self._newest.running()),
                 quorums=tuple(quorums),
+                idle_partitions=self._idle_partitions,
+                idle_brokers=frozenset(self._idle_brokers),
             ),
         )
 

@@ -51,7 +51,8 @@ class Plan(PlanBasis):
 
     @property
     def partitions(self) -> int:
-        return len(self.choices) + len(self.unanswered) + len(self.deleted)
+        decided = len(self.choices) + self.idle_partitions
+        return decided + len(self.unanswered) + len(self.deleted)
 
     @property
     def has_no_answer(self) -> bool:
@@ -315,6 +316,7 @@ def plan_of(decided: Iterable[Choice | Unanswered], basis: PlanBasis) -> Plan:
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
     brokers |= {broker for each in basis.files_first for broker in each.brokers}
     brokers |= {broker for each in basis.deleted for broker in each.brokers}
+    brokers |= basis.idle_brokers
     absent = {broker for c in choices for broker in c.not_supplied}
     lost = {broker for c in choices for broker in c.unseen_in_sync}
     if len(brokers) == 1 and not (absent and absent <= lost):

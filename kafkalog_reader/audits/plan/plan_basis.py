@@ -51,6 +51,8 @@ class PlanBasis:
         older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
         running: brokers that ran while they were copied, before others.
         quorums: of the controllers whose metadata log was supplied.
+        idle_partitions, idle_brokers: of partitions whose choice was not kept, because there is
+            none: their number, and the brokers with a copy.
     """
 
     paths: tuple[str, ...]
@@ -71,6 +73,8 @@ class PlanBasis:
     older_disks: Mapping[int, OlderDisk] = field(default_factory=dict)
     running: tuple[int, ...] = ()
     quorums: tuple[QuorumAudit, ...] = ()
+    idle_partitions: int = 0
+    idle_brokers: frozenset[int] = frozenset()
 
     def unclean_election(self, topic: str) -> str | None:
         """The topic's own setting; None if unknown or not set."""
