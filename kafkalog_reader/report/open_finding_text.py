@@ -40,7 +40,7 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
     if plan.partitions:
         yield ()
     groups = [*_paragraphs([e for e in plan.open_findings if e not in plan.missing_directories])]
-    with_copies = {each.name for each in plan.choices}  # replica-diff advises
+    with_copies = {each.name for each in plan.choices}
     with_copies |= {each.name for each in plan.unanswered}
     done: set[object] = set()
     said: set[tuple[str, ...]] = set()
@@ -51,7 +51,8 @@ def open_finding_lines(plan: Plan, columns: int) -> Iterator[Line]:
         repairs = tuple(repair for each in same[:_SHOWN] for repair in each.repairs)
         to_do = first.actions, repairs
         is_elsewhere = first.log_directory is None and first.name in with_copies
-        if (repairs or not is_elsewhere) and to_do not in done:
+        is_below = first.name in plan.acts and bool(plan.first_acts)
+        if (not is_elsewhere or (repairs and not is_below)) and to_do not in done:
             done.add(to_do)
             is_said = first.actions in said and bool(repairs)
             yield from to_do_lines(first.actions, repairs, columns, indent=2, is_said=is_said)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _AS_USER: Final = "Make this plan as the user of the broker, who has permission"
-_REPAIR_FIRST: Final = "Repair that first (kafkalog verify says how), and make the plan again"
+_REPAIR_FIRST: Final = "Repair that first, and make the plan again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
