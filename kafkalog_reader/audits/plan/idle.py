@@ -1,4 +1,4 @@
-"""Partitions of which a plan says nothing but that their brokers start."""
+"""Partitions that need nothing from a plan except that their brokers start."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class PlanBasis:
         has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
         is_without_metadata: whether there is no ZooKeeper, and no metadata log was supplied.
         acts: what to do before a start, by partition.
-        frozen: topics of which an unclean election would lose records.
+        frozen: topics that would lose records by an unclean election.
         exchanged: which paths were given with each other's node ids: the labels are wrong, or the
             disks of brokers are exchanged; empty if none were.
         older_disks: brokers whose disk may be an old copy, where no metadata log shows it.
